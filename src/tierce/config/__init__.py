@@ -1,0 +1,31 @@
+"""Options of every group, and the one way to load them."""
+
+from collections.abc import Iterable, Sequence
+
+from oslo_config import cfg
+from oslo_log import log
+
+from tierce.config import agent, api, compute, database, default, docker, network, quota, scheduler, volume
+
+_MODULES = (default, api, agent, compute, database, docker, network, quota, scheduler, volume)
+
+
+def list_opts() -> Iterable[tuple[str, Sequence[cfg.Opt]]]:
+    """Every option by group (the entry point of the sample generator)."""
+    return [(module.GROUP, module.OPTIONS) for module in _MODULES]
+
+
+def load(files: Sequence[str] = (), overrides: Sequence[tuple[str, str, object]] = ()) -> cfg.ConfigOpts:
+    """Read configuration files into a fresh object, which is then passed to whoever needs it.
+
+    `overrides` are (group, option, value), and win over the files. Unknown options are ignored, as
+    production files hold many; a value of the wrong type raises oslo.config's ConfigFileValueError.
+    """
+    conf = cfg.ConfigOpts()
+    log.register_options(conf)
+    for group, options in list_opts():
+        conf.register_opts(options, group=None if group == "DEFAULT" else group)
+    conf(args=[], project="tierce", default_config_files=list(files), default_config_dirs=[])
+    for group, option, value in overrides:
+        conf.set_override(option, value, group=None if group == "DEFAULT" else group)
+    return conf

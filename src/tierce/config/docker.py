@@ -1,0 +1,18 @@
+"""`[docker]`: the Engine of this node."""
+
+from oslo_config import cfg
+
+GROUP = "docker"
+OPTIONS = [
+    cfg.StrOpt("api_url", default="unix:///var/run/docker.sock", help="Where the Engine listens."),
+    cfg.StrOpt(
+        "docker_remote_api_version",
+        default="auto",
+        help="Engine API version; auto takes the newest that both sides speak.",
+    ),
+    cfg.IntOpt("default_timeout", default=60, min=1, help="Seconds that a call to the Engine may take."),
+    cfg.IntOpt("execute_timeout", default=5, min=1, help="Seconds that a non-interactive exec may take."),
+    cfg.StrOpt("default_registry", help="Registry of images that name none."),
+    cfg.StrOpt("default_registry_username", help="User at that registry."),
+    cfg.StrOpt("default_registry_password", secret=True, help="Password at that registry."),
+]

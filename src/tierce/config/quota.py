@@ -1,0 +1,11 @@
+"""`[quota]`: limits of a project that has none of its own; -1 is unlimited."""
+
+from oslo_config import cfg
+
+GROUP = "quota"
+OPTIONS = [
+    cfg.IntOpt("containers", default=40, min=-1, help="Containers."),
+    cfg.IntOpt("cpu", default=20, min=-1, help="vCPUs."),
+    cfg.IntOpt("memory", default=51200, min=-1, help="Memory, MiB."),
+    cfg.IntOpt("disk", default=100, min=-1, help="Disk, GiB."),
+]

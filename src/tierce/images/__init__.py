@@ -1,0 +1,1 @@
+"""Images: the grammar of their names, and the drivers that bring them to a node."""

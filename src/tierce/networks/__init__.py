@@ -1,0 +1,1 @@
+"""Networks: how containers are wired. `bridge` uses Docker's own networks, for one machine."""

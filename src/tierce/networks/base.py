@@ -1,0 +1,83 @@
+"""The contract of a network plug: an API half, which resolves what the user asked for, and a node half."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from tierce.model.container import Endpoint, NetworkAttachment
+from tierce.model.context import RequestContext
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RequestedNetwork:
+    """One resolved network of a container: ids, as they travel to the node.
+
+    Its dict form is the element of `requested_networks` on the wire.
+    """
+
+    network: str
+    port: str = ""
+    ipv4: str = ""
+    ipv6: str = ""
+    external: bool = False
+    shared: bool = False
+    preserve_on_delete: bool = False
+
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "network": self.network,
+            "port": self.port,
+            "router:external": self.external,
+            "shared": self.shared,
+            "fixed_ip": self.ipv4 or self.ipv6,
+            "v6_fixed_ip": self.ipv6,
+            "preserve_on_delete": self.preserve_on_delete,
+            "pci_request_id": None,
+        }
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> "RequestedNetwork":
+        fixed, v6 = data.get("fixed_ip") or "", data.get("v6_fixed_ip") or ""
+        if ":" in fixed:
+            fixed, v6 = "", v6 or fixed
+        return cls(
+            network=data["network"],
+            port=data.get("port") or "",
+            ipv4=fixed,
+            ipv6=v6,
+            external=bool(data.get("router:external")),
+            shared=bool(data.get("shared")),
+            preserve_on_delete=bool(data.get("preserve_on_delete")),
+        )
+
+
+Addresses = dict[str, list[dict[str, Any]]]
+"""Network id -> its addresses: `{"addr", "version", "port", "subnet_id", "preserve_on_delete"}`."""
+
+
+class NetworkResolver(Protocol):
+    """The API half: runs while the user's request is alive, as the user."""
+
+    def resolve(self, context: RequestContext, nets: Sequence[Mapping[str, Any]]) -> list[RequestedNetwork]:
+        """What the items of `nets` (`network` | `port`, `v4-fixed-ip`, `v6-fixed-ip`) mean; empty: the default.
+
+        Raises NetworkNotFound, PortNotFound, Invalid.
+        """
+
+
+class NodeNetworks(Protocol):
+    """The node half: runs in the agent, on any attempt of an operation."""
+
+    def ensure(
+        self, container_uuid: str, project_id: str, name: str, requested: Sequence[RequestedNetwork]
+    ) -> list[NetworkAttachment]:
+        """Ensure the networks exist here, and say how the runtime joins them, primary first."""
+
+    def addresses(self, requested: Sequence[RequestedNetwork], endpoints: Sequence[Endpoint]) -> Addresses:
+        """The `addresses` of a container from what the runtime reports."""
+
+    def release(self, container_uuid: str, project_id: str, networks: Sequence[str], *, last: bool) -> None:
+        """Ensure nothing of this container is left in `networks`.
+
+        `last`: no other container of the project is on this node, so shared leftovers may go too.
+        """

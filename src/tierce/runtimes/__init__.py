@@ -1,0 +1,1 @@
+"""Container runtimes: one protocol (`base`), the Docker Engine, and a scripted fake."""

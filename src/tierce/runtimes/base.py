@@ -1,0 +1,169 @@
+"""The contract between the node agent and a container runtime.
+
+Every method that changes something is an `ensure`: calling it again when the goal already holds is
+a success that changes nothing, so an operation can be run again after a crash at any point. What is
+gone is gone: removing it again succeeds.
+
+Errors, raised by every method that asks the runtime: RuntimeUnreachable (no answer; retryable),
+RuntimeTimeout, RuntimeNotFound, RuntimeConflict, RuntimeBadRequest, RuntimeFailure. They are chosen
+by the runtime's status code, never by its text; the message is the runtime's own sentence without
+addresses of sockets or paths of this machine.
+
+`ref` is a container's name or id.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from tierce.model.container import (
+    ContainerReport,
+    ExecResult,
+    ImageFacts,
+    NodeFacts,
+    RuntimeEvent,
+    RuntimeSpec,
+    StatsSample,
+)
+
+
+class Containers(Protocol):
+    """Containers and their life."""
+
+    def fingerprint(self) -> NodeFacts:
+        """What this node is and has."""
+
+    def create(self, spec: RuntimeSpec) -> str:
+        """Ensure a container named `spec.name` exists, and return its id.
+
+        One that exists under that name already is taken as it is (an earlier attempt made it).
+        Raises RuntimeNotFound when the image is not on the node.
+        """
+
+    def start(self, ref: str) -> None:
+        """Ensure it runs. RuntimeBadRequest when its command cannot be executed."""
+
+    def stop(self, ref: str, timeout: int | None = None) -> None:
+        """Ensure it does not run: its stop signal, then a kill after `timeout` s (None: engine's own)."""
+
+    def restart(self, ref: str, timeout: int | None = None) -> None:
+        """Stop as `stop` does, then start. Not idempotent by nature; running it twice restarts twice."""
+
+    def pause(self, ref: str) -> None:
+        """Ensure it is paused. RuntimeConflict when it does not run."""
+
+    def unpause(self, ref: str) -> None:
+        """Ensure it is not paused."""
+
+    def kill(self, ref: str, signal: str | None = None) -> None:
+        """Send a signal (None: KILL) to its first process. RuntimeConflict when it does not run."""
+
+    def remove(self, ref: str) -> None:
+        """Ensure it is gone, running or not, with its anonymous volumes."""
+
+    def inspect(self, ref: str) -> ContainerReport | None:
+        """Its present state; None when the runtime has no such container."""
+
+    def list(self, owner_labels: Mapping[str, str]) -> list[ContainerReport]:
+        """Recover: every container, in any state, that carries all these labels.
+
+        Cheap: only id, name, state and labels are filled.
+        """
+
+    def events(self, owner_labels: Mapping[str, str], since_ns: int | None = None) -> "EventStream":
+        """Events of the containers that carry these labels, from `since_ns` (unix time) on."""
+
+    # --- looking inside -----------------------------------------------------------------------
+
+    def logs(
+        self,
+        ref: str,
+        *,
+        stdout: bool = True,
+        stderr: bool = True,
+        timestamps: bool = False,
+        tail: int | None = None,
+        since: float | None = None,
+        limit: int = 16 * 1024 * 1024,
+    ) -> bytes:
+        """What it wrote, in order; the newest `limit` bytes when there is more.
+
+        `tail` is a number of lines (None: all), `since` unix seconds.
+        """
+
+    def execute(self, ref: str, command: Sequence[str], timeout: float) -> ExecResult:
+        """Run a command inside and wait for its end.
+
+        Raises ExecTimeout after `timeout` s, having ended the command; RuntimeConflict when the
+        container does not run.
+        """
+
+    def top(self, ref: str, ps_args: str | None = None) -> dict[str, Any]:
+        """`{"Titles": [...], "Processes": [[...], ...]}`."""
+
+    def stats(self, ref: str) -> StatsSample:
+        """One sample of what it uses; RuntimeConflict when it does not run."""
+
+
+class EventStream(Protocol):
+    """A blocking iterator of events; `close` from another thread ends it."""
+
+    def __iter__(self) -> Iterator[RuntimeEvent]: ...
+
+    def close(self) -> None: ...
+
+
+class ImageStore(Protocol):
+    """The images that the node has."""
+
+    def find(self, reference: str) -> ImageFacts | None:
+        """The image by reference or id; None when the node does not have it."""
+
+    def pull(
+        self,
+        reference: str,
+        *,
+        auth: Mapping[str, str] | None,
+        idle_timeout: float,
+        progress: Callable[[], None] = lambda: None,
+    ) -> ImageFacts:
+        """Fetch `reference` (with tag or digest) from its registry, calling `progress` on each sign of life.
+
+        `auth` has `username` and `password`. Raises ImageNotFound, ImagePullFailed (also for an error
+        inside the progress stream), and ImagePullFailed after `idle_timeout` s without progress.
+        """
+
+    def remove(self, reference: str) -> None:
+        """Ensure the node does not have it. RuntimeConflict while a container uses it."""
+
+
+class EngineNetworks(Protocol):
+    """The networks that the engine itself keeps (used by the `bridge` network plug)."""
+
+    def ensure(self, name: str, labels: Mapping[str, str]) -> str:
+        """Ensure a bridge network of this name exists, and return its id. Safe to race."""
+
+    def remove(self, name: str) -> None:
+        """Ensure it is gone. RuntimeConflict while containers are attached."""
+
+    def list(self, labels: Mapping[str, str]) -> list[str]:
+        """Names of the networks that carry all these labels."""
+
+
+class Runtime(Protocol):
+    """A runtime: its three faces share one connection."""
+
+    @property
+    def containers(self) -> Containers: ...
+
+    @property
+    def images(self) -> ImageStore: ...
+
+    @property
+    def networks(self) -> EngineNetworks: ...
+
+    @property
+    def name(self) -> str:
+        """What messages call it, e.g. `Docker`."""
+
+    def close(self) -> None:
+        """Let go of connections and threads."""

@@ -1,0 +1,1 @@
+"""Volumes: what a container's mounts stand for on the node."""
