@@ -5,12 +5,23 @@ from oslo_config import cfg
 GROUP = "agent"
 OPTIONS = [
     cfg.IntOpt("workers", default=32, min=1, help="Containers worked on at once."),
-    cfg.IntOpt("lease", default=60, min=5, help="Seconds after which an action of a dead agent may be taken over."),
+    cfg.IntOpt(
+        "lease", default=300, min=120, help="Seconds after which an action of a dead agent may be taken over."
+    ),
     cfg.IntOpt("max_attempts", default=5, min=1, help="Runs of an action that keeps ending the process."),
-    cfg.IntOpt("retry_interval", default=5, min=1, help="Seconds before an action that must succeed is run again."),
-    cfg.IntOpt("poll_interval", default=60, min=1, help="Seconds between looks for actions that no message announced."),
+    cfg.IntOpt(
+        "retry_interval", default=5, min=1, help="Seconds before an action that must succeed is run again."
+    ),
+    cfg.IntOpt(
+        "poll_interval",
+        default=60,
+        min=1,
+        help="Seconds between looks for actions that no message announced.",
+    ),
     cfg.IntOpt("graceful_stop", default=30, min=0, help="Seconds that a stop waits for running actions."),
-    cfg.IntOpt("logs_limit", default=16 * 1024 * 1024, help="Bytes of log that one request returns (the newest)."),
+    cfg.IntOpt(
+        "logs_limit", default=16 * 1024 * 1024, help="Bytes of log that one request returns (the newest)."
+    ),
     cfg.IntOpt("pids_limit", default=4096, min=0, help="Processes of one container; 0: no limit."),
     cfg.BoolOpt("no_new_privileges", default=True, help="Bar set-uid programs from raising privileges."),
     cfg.ListOpt(

@@ -11,7 +11,9 @@ OPTIONS = [
         choices=["", "project", "global"],
         help="Where a container's name must be unique, regardless of case; empty: nowhere.",
     ),
-    cfg.FloatOpt("reserve_disk_for_image", default=0.2, min=0, max=1, help="Share of the disk kept for images."),
+    cfg.FloatOpt(
+        "reserve_disk_for_image", default=0.2, min=0, max=1, help="Share of the disk kept for images."
+    ),
     cfg.IntOpt("reserved_host_disk_mb", default=0, min=0, help="Disk kept for the node itself."),
     cfg.IntOpt("reserved_host_memory_mb", default=512, min=0, help="Memory kept for the node itself."),
     cfg.IntOpt("reserved_host_cpus", default=0, min=0, help="CPUs kept for the node itself."),

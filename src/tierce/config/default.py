@@ -13,8 +13,12 @@ OPTIONS = [
         help="Name of this node: its RPC server name and the value of `host` in the database.",
     ),
     cfg.StrOpt("state_path", default="/var/lib/zun", help="Where this service keeps its files."),
-    cfg.StrOpt("transport_url", default="inprocess://", secret=True, help="The message bus, e.g. rabbit://..."),
-    cfg.IntOpt("rpc_response_timeout", default=60, min=1, help="Seconds that a call waits for a node's reply."),
+    cfg.StrOpt(
+        "transport_url", default="inprocess://", secret=True, help="The message bus, e.g. rabbit://..."
+    ),
+    cfg.IntOpt(
+        "rpc_response_timeout", default=60, min=1, help="Seconds that a call waits for a node's reply."
+    ),
     cfg.StrOpt("container_driver", default="docker", help="Runtime plug: docker or fake."),
     cfg.StrOpt("container_runtime", default="runc", help="OCI runtime of a container that names none."),
     cfg.StrOpt("default_availability_zone", default="nova", help="Zone of a node that names none."),
@@ -22,12 +26,16 @@ OPTIONS = [
     cfg.FloatOpt("minimum_cpus", default=0.1, help="Least `cpu` of a request."),
     cfg.FloatOpt("maximum_cpus", default=16.0, help="Most `cpu` of a request."),
     cfg.FloatOpt("default_cpu", default=1.0, min=0, help="`cpu` of a request that gives none."),
-    cfg.IntOpt("minimum_memory", default=6, help="Least `memory` (MiB) of a request; Docker refuses less than 6."),
+    cfg.IntOpt(
+        "minimum_memory", default=6, help="Least `memory` (MiB) of a request; Docker refuses less than 6."
+    ),
     cfg.IntOpt("maximum_memory", default=8192, help="Most `memory` (MiB) of a request."),
     cfg.IntOpt("default_memory", default=512, min=0, help="`memory` (MiB) of a request that gives none."),
     cfg.IntOpt("minimum_disk", default=1, help="Least `disk` (GiB) of a request."),
     cfg.IntOpt("maximum_disk", default=160, help="Most `disk` (GiB) of a request."),
-    cfg.IntOpt("default_disk", default=10, min=0, help="`disk` (GiB) on nodes that can limit it; 0: no limit."),
+    cfg.IntOpt(
+        "default_disk", default=10, min=0, help="`disk` (GiB) on nodes that can limit it; 0: no limit."
+    ),
     cfg.ListOpt("image_driver_list", default=["docker"], help="Image drivers that a request may name."),
     cfg.StrOpt("default_image_driver", default="docker", help="Image driver of a request that names none."),
     cfg.StrOpt(
@@ -36,8 +44,12 @@ OPTIONS = [
         choices=["always", "ifnotpresent", "never"],
         help="Pull policy of a request that gives none.",
     ),
-    cfg.IntOpt("image_pull_idle_timeout", default=300, min=1, help="Seconds without progress that end a pull."),
-    cfg.IntOpt("service_down_time", default=180, help="Seconds after its last heartbeat that a node counts as down."),
+    cfg.IntOpt(
+        "image_pull_idle_timeout", default=300, min=1, help="Seconds without progress that end a pull."
+    ),
+    cfg.IntOpt(
+        "service_down_time", default=180, help="Seconds after its last heartbeat that a node counts as down."
+    ),
     cfg.IntOpt("periodic_interval_max", default=60, min=1, help="Seconds between heartbeats."),
     cfg.IntOpt(
         "sync_container_state_interval",

@@ -19,7 +19,9 @@ class Status(enum.StrEnum):
     RUNNING = "Running"  # its process runs
     STOPPED = "Stopped"  # its process ended, by request or by itself
     PAUSED = "Paused"  # frozen
-    RESTARTING = "Restarting"  # a reboot was accepted, or the runtime restarts it; restart: the reboot runs again
+    RESTARTING = (
+        "Restarting"  # a reboot was accepted, or the runtime restarts it; restart: the reboot runs again
+    )
     REBUILDING = "Rebuilding"  # a rebuild was accepted; restart: the rebuild runs again
     DELETING = "Deleting"  # a delete was accepted; restart: the delete runs again
     DELETED = "Deleted"  # auto_remove took it in the runtime; the row goes next

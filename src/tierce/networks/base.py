@@ -1,7 +1,7 @@
 """The contract of a network plug: an API half, which resolves what the user asked for, and a node half."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from tierce.model.container import Endpoint, NetworkAttachment
@@ -59,9 +59,9 @@ class NetworkResolver(Protocol):
     """The API half: runs while the user's request is alive, as the user."""
 
     def resolve(self, context: RequestContext, nets: Sequence[Mapping[str, Any]]) -> list[RequestedNetwork]:
-        """What the items of `nets` (`network` | `port`, `v4-fixed-ip`, `v6-fixed-ip`) mean; empty: the default.
+        """What the items of `nets` (`network` | `port`, `v4-fixed-ip`, `v6-fixed-ip`) mean.
 
-        Raises NetworkNotFound, PortNotFound, Invalid.
+        Empty is the default network. Raises NetworkNotFound, PortNotFound, Invalid.
         """
 
 
@@ -73,11 +73,23 @@ class NodeNetworks(Protocol):
     ) -> list[NetworkAttachment]:
         """Ensure the networks exist here, and say how the runtime joins them, primary first."""
 
-    def addresses(self, requested: Sequence[RequestedNetwork], endpoints: Sequence[Endpoint]) -> Addresses:
-        """The `addresses` of a container from what the runtime reports."""
+    def addresses(self, networks: Sequence[str], endpoints: Sequence[Endpoint]) -> Addresses:
+        """The `addresses` of a container in these networks, from what the runtime reports."""
 
-    def release(self, container_uuid: str, project_id: str, networks: Sequence[str], *, last: bool) -> None:
+    def release(
+        self,
+        container_uuid: str,
+        project_id: str,
+        networks: Sequence[str],
+        *,
+        still_used: Callable[[], bool],
+    ) -> None:
         """Ensure nothing of this container is left in `networks`.
 
-        `last`: no other container of the project is on this node, so shared leftovers may go too.
+        `still_used` tells whether another container of the project needs them. It is asked under the
+        lock that `ensure` takes, so a container that is accepted meanwhile either counts in the answer
+        or finds the network made again.
         """
+
+    def sweep(self, projects: Collection[str]) -> None:
+        """Ensure nothing is left here of projects other than these."""

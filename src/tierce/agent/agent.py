@@ -1,0 +1,148 @@
+"""The node agent as one object: its parts wired together, started and stopped in order."""
+
+import logging
+import random
+from typing import Any
+
+from oslo_config import cfg
+from sqlalchemy.orm import Session
+
+from tierce.agent import inventory
+from tierce.agent.events import EventFollower
+from tierce.agent.executor import Executor
+from tierce.agent.operations.base import Plugs, unix_ns
+from tierce.agent.periodic import Periodic
+from tierce.agent.reconcile import Reconciler
+from tierce.agent.runner import Observer, Runner
+from tierce.agent.service import ComputeEndpoint
+from tierce.db import actions, services
+from tierce.db.engine import Database
+from tierce.images.registry import RegistryImages
+from tierce.model.clock import Clock
+from tierce.model.errors import RuntimeFailure
+from tierce.networks.bridge import BridgeNetworks
+from tierce.placement.base import Placement
+from tierce.rpc.server import ComputeServer
+from tierce.runtimes.base import Runtime
+from tierce.volumes.local import LocalVolumes
+
+LOG = logging.getLogger(__name__)
+
+NODE_LABEL = "tierce.node"
+"""Label of everything that a node makes in its runtime; the value is the node's uuid."""
+
+
+def _ignore(action: str, step: str, moment: str) -> None:
+    """The observer of a service in production."""
+
+
+class Agent:
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        database: Database,
+        runtime: Runtime,
+        placement: Placement,
+        transport: Any,
+        clock: Clock,
+        rng: random.Random,
+        observer: Observer = _ignore,
+    ) -> None:
+        """Nothing runs before `start`; the node's row is made here, as its uuid is needed at once."""
+        host = conf.host
+        node = inventory.ensure_node(database, host, clock)
+        labels = {NODE_LABEL: node.uuid}
+        self._conf = conf
+        self._plugs = Plugs(
+            conf=conf,
+            database=database,
+            runtime=runtime,
+            images=RegistryImages.from_config(runtime.images, conf),
+            networks=BridgeNetworks(runtime.networks, labels),
+            volumes=LocalVolumes(conf.volume.volume_dir),
+            placement=placement,
+            clock=clock,
+            host=host,
+            owner_labels=labels,
+        )
+        self._periodic = Periodic(clock, rng)
+        self._reconciler = Reconciler(self._plugs, self._wake, self._look)
+        self._executor = Executor(
+            Runner(self._plugs, observer), self._reconciler.refresh, self._postpone, conf.agent.workers
+        )
+        self._events = EventFollower(self._plugs, self._executor.refresh, self._connected)
+        endpoint = ComputeEndpoint(self._plugs, self._wake, self._reconciler.refresh)
+        self._server = ComputeServer(transport, conf, host, endpoint, clock)
+
+    def start(self) -> None:
+        """Report the node, take up what an earlier run left, and begin to listen."""
+        self._beat()
+        try:
+            self._report()
+        except RuntimeFailure as exc:
+            LOG.warning("The node cannot report what it has yet: %s", exc)
+        host = self._plugs.host
+        left_over = self._plugs.database.write(lambda session: actions.recover(session, host))
+        if left_over:
+            LOG.info("Taking up the queued actions of %d containers", len(left_over))
+        self._events.start()
+        self._server.start()
+        for uuid in left_over:
+            self._wake(uuid)
+        conf = self._conf
+        self._periodic.every(conf.periodic_interval_max, self._beat)
+        self._periodic.every(conf.periodic_interval_max, self._report)
+        self._periodic.every(conf.agent.poll_interval, self._poll)
+        if conf.sync_container_state_interval > 0:
+            self._periodic.every(conf.sync_container_state_interval, self._reconciler.compare_all)
+        self._periodic.start()
+
+    def stop(self) -> bool:
+        """Take nothing more, finish what runs; False when some of it did not end in `graceful_stop` s."""
+        self._server.stop()
+        self._periodic.stop(timeout=5)
+        drained = self._executor.stop(self._conf.agent.graceful_stop)
+        self._events.stop(timeout=5)
+        return drained
+
+    def wait_idle(self, timeout: float) -> bool:
+        """Wait until no action runs or is about to; False when `timeout` s were not enough."""
+        return self._executor.wait_idle(timeout)
+
+    # --- periodic work --------------------------------------------------------------------------
+
+    def _beat(self) -> None:
+        zone, now = self._conf.default_availability_zone, self._plugs.clock.now()
+        self._plugs.database.write(lambda session: services.beat(session, self._plugs.host, zone, now))
+
+    def _report(self) -> None:
+        plugs = self._plugs
+        inventory.report(self._conf, plugs.database, plugs.runtime, plugs.host, plugs.clock)
+
+    def _poll(self) -> None:
+        """The safety net under the messages: find what is queued and nobody told us of."""
+        plugs, lease = self._plugs, self._conf.agent.lease
+        mine, now = self._executor.working_on(), plugs.clock.now()
+
+        def work(session: Session) -> list[str]:
+            actions.tend_leases(session, plugs.host, mine, now, lease)
+            return actions.pending(session, plugs.host)
+
+        for uuid in plugs.database.write(work):
+            self._wake(uuid)
+
+    def _connected(self) -> None:
+        """The runtime answers, at start or again: what it has may be anything by now."""
+        self._report()
+        self._reconciler.compare_all()
+
+    # --- wiring ---------------------------------------------------------------------------------
+
+    def _wake(self, uuid: str) -> None:
+        self._executor.wake(uuid)
+
+    def _look(self, uuid: str) -> None:
+        self._executor.refresh(uuid, unix_ns(self._plugs.clock))
+
+    def _postpone(self, uuid: str) -> None:
+        self._periodic.after(self._conf.agent.retry_interval, lambda: self._wake(uuid))

@@ -1,0 +1,136 @@
+"""One ordered queue per container, worked on by a pool of threads.
+
+The queue itself is in the database; here is only which containers are to be looked at, and the rule
+that at most one thread works on a container at a time.
+"""
+
+import dataclasses
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from tierce.agent.runner import RetryLater, Runner
+from tierce.model.errors import TierceError
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass(slots=True)
+class _Turn:
+    """What is wanted of one container. It exists while something is wanted or being done."""
+
+    look: bool = False
+    refresh_ns: int = 0
+    """The newest event (unix ns) that nobody has looked into yet; 0: none."""
+
+
+class Executor:
+    """`wake` and `refresh` return at once and may be called from any thread, also repeatedly."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        refresh: Callable[[str], None],
+        postpone: Callable[[str], None],
+        workers: int,
+    ) -> None:
+        """`refresh` brings a container's row up to date; `postpone` arranges a later `wake`."""
+        self._runner = runner
+        self._refresh_row = refresh
+        self._postpone = postpone
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="tierce-action")
+        self._lock = threading.Lock()
+        self._idle = threading.Condition(self._lock)
+        self._turns: dict[str, _Turn] = {}
+        self._running: set[str] = set()
+        self._stopping = False
+
+    def wake(self, uuid: str) -> None:
+        """Look for queued actions of a container."""
+        self._want(uuid, look=True)
+
+    def refresh(self, uuid: str, event_ns: int) -> None:
+        """Look at what the runtime says of a container, unless an action has since `event_ns`."""
+        self._want(uuid, event_ns=event_ns)
+
+    def working_on(self) -> set[str]:
+        """Containers that a thread works on or soon will."""
+        with self._lock:
+            return set(self._turns)
+
+    def wait_idle(self, timeout: float) -> bool:
+        """Wait until nothing is wanted or being done; False when `timeout` s were not enough."""
+        with self._idle:
+            return self._idle.wait_for(lambda: not self._turns, timeout)
+
+    def stop(self, timeout: float) -> bool:
+        """Begin nothing more, and wait for what runs; False when some of it still does.
+
+        What does not finish is found in the database at the next start.
+        """
+        with self._lock:
+            self._stopping = True
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        with self._idle:
+            return self._idle.wait_for(lambda: not self._running, timeout)
+
+    def _want(self, uuid: str, *, look: bool = False, event_ns: int = 0) -> None:
+        with self._lock:
+            if self._stopping:
+                return
+            turn = self._turns.get(uuid)
+            if turn is None:
+                self._turns[uuid] = _Turn(look, event_ns)
+                self._pool.submit(self._work, uuid)
+            else:
+                turn.look |= look
+                turn.refresh_ns = max(turn.refresh_ns, event_ns)
+
+    def _work(self, uuid: str) -> None:
+        """Do what is wanted of a container until nothing is."""
+        with self._lock:
+            self._running.add(uuid)
+        try:
+            accounted_ns = 0
+            while (wanted := self._take(uuid, accounted_ns)) is not None:
+                if wanted.look:
+                    accounted_ns = max(accounted_ns, self._run_actions(uuid))
+                if wanted.refresh_ns > accounted_ns:
+                    self._refresh_row(uuid)
+        except TierceError as exc:
+            LOG.warning("Container %s is left for the next look: %s", uuid, exc)
+            self._end(uuid)
+        except BaseException:
+            LOG.exception("Work on container %s ended", uuid)
+            self._end(uuid)
+            raise
+
+    def _run_actions(self, uuid: str) -> int:
+        """Run every queued action; the time up to which events are accounted for."""
+        accounted_ns = 0
+        try:
+            while not self._stopping and (observed := self._runner.run_next(uuid)) is not None:
+                accounted_ns = max(accounted_ns, observed)
+        except RetryLater:
+            self._postpone(uuid)
+        return accounted_ns
+
+    def _take(self, uuid: str, accounted_ns: int) -> _Turn | None:
+        """What is wanted now; None, and the turn ends, when nothing is."""
+        with self._lock:
+            turn = self._turns[uuid]
+            if not self._stopping and (turn.look or turn.refresh_ns > accounted_ns):
+                self._turns[uuid] = _Turn()
+                return turn
+            self._forget(uuid)
+            return None
+
+    def _end(self, uuid: str) -> None:
+        with self._lock:
+            self._forget(uuid)
+
+    def _forget(self, uuid: str) -> None:
+        self._turns.pop(uuid, None)
+        self._running.discard(uuid)
+        self._idle.notify_all()

@@ -1,0 +1,179 @@
+"""The shape of an operation: stages of idempotent steps, each step with its undo.
+
+An operation may be run again from the start at any time: after a crash, recovery is nothing but
+that. A step therefore makes sure that its goal holds, and its undo that nothing of it is left,
+whatever an earlier attempt did or did not do.
+"""
+
+import dataclasses
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from oslo_config import cfg
+
+from tierce.db.engine import Database
+from tierce.db.tables import Container
+from tierce.images.base import ImageDriver
+from tierce.model.clock import Clock
+from tierce.model.container import ContainerReport, ImageFacts, NetworkAttachment
+from tierce.model.errors import RuntimeNotFound
+from tierce.model.lifecycle import Status
+from tierce.model.status import observe
+from tierce.networks.base import NodeNetworks
+from tierce.placement.base import Placement
+from tierce.runtimes.base import Runtime
+from tierce.volumes.base import VolumeDriver
+
+NAME_PREFIX = "zun-"
+_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 (naive UTC, as the clock's)
+
+
+def runtime_name(uuid: str) -> str:
+    """A container's name in the runtime."""
+    return f"{NAME_PREFIX}{uuid}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Plugs:
+    """What operations work with."""
+
+    conf: cfg.ConfigOpts
+    database: Database
+    runtime: Runtime
+    images: ImageDriver
+    networks: NodeNetworks
+    volumes: VolumeDriver
+    placement: Placement
+    clock: Clock
+    host: str
+    owner_labels: dict[str, str]
+
+
+@dataclasses.dataclass(slots=True)
+class Work:
+    """One run of one action, and what its steps found out."""
+
+    plugs: Plugs
+    container: Container
+    arguments: dict[str, Any]
+    attempt: int = 1
+    image: ImageFacts | None = None
+    attachments: Sequence[NetworkAttachment] = ()
+    binds: dict[str, str] = dataclasses.field(default_factory=dict)
+    report: ContainerReport | None = None
+    observed_ns: int = 0
+    """Unix time, in ns, just before `report` was taken: events older than it are accounted for."""
+
+    @property
+    def name(self) -> str:
+        return runtime_name(self.container.uuid)
+
+    @property
+    def networks(self) -> list[str]:
+        """The networks that the container is, or is about to be, in."""
+        requested = [item["network"] for item in self.arguments.get("requested_networks") or ()]
+        return requested or list(self.container.addresses)
+
+    def inspect(self) -> ContainerReport | None:
+        """Look at the container, and remember when."""
+        self.observed_ns = unix_ns(self.plugs.clock)
+        self.report = self.plugs.runtime.containers.inspect(self.name)
+        return self.report
+
+    def values_from_report(self, status: str | None) -> dict[str, Any]:
+        """The columns that a fresh report decides, for a container that must exist.
+
+        Raises RuntimeNotFound when it does not.
+        """
+        report = self.inspect()
+        if report is None:
+            raise RuntimeNotFound(f"No such container: {self.name}")
+        return report_values(self.container, report, status) | {
+            "addresses": self.plugs.networks.addresses(self.networks, report.endpoints)
+        }
+
+
+def report_values(container: Container, report: ContainerReport, status: str | None) -> dict[str, Any]:
+    """The columns that a report decides beside addresses, `status` being the one it has by now."""
+    observed = observe(report, status)
+    values: dict[str, Any] = {
+        "container_id": report.id,
+        "status": observed.status or status,
+        "status_detail": observed.status_detail,
+        "status_reason": observed.status_reason,
+        "exit_code": observed.exit_code,
+        "started_at": _whole_seconds(observed.started_at),
+        "finished_at": _whole_seconds(observed.finished_at),
+    }
+    if observed.status is None and status == Status.ERROR:
+        values["status_reason"] = container.status_reason
+    if report.hostname and not container.hostname:
+        values["hostname"] = report.hostname
+    return values
+
+
+def _whole_seconds(moment: datetime.datetime | None) -> datetime.datetime | None:
+    # What MariaDB keeps, so that a stored value compares equal to a fresh one.
+    return None if moment is None else moment.replace(microsecond=0)
+
+
+def unix_ns(clock: Clock) -> int:
+    """The present as an event of the runtime would be stamped."""
+    return int((clock.now() - _EPOCH).total_seconds() * 1e9)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Step:
+    """`ensure` makes its goal hold; `undo`, if there is anything to undo, makes sure nothing is left."""
+
+    name: str
+    ensure: Callable[[Work], None]
+    undo: Callable[[Work], None] | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Stage:
+    """Steps that succeed or fail together, recorded as one event.
+
+    `outcome` gives the columns to write when all steps are done. A failed stage undoes its own
+    steps; what earlier stages achieved stays.
+    """
+
+    event: str
+    steps: Sequence[Step]
+    outcome: Callable[[Work], dict[str, Any]]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Failure:
+    """What a failed stage leaves behind: columns to write, or the row removed all the same."""
+
+    values: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    releases_claim: bool = False
+    destroys: bool = False
+
+
+class Operation(Protocol):
+    """One action's work."""
+
+    @property
+    def action(self) -> str: ...
+
+    @property
+    def event(self) -> str:
+        """The event of its first stage."""
+
+    @property
+    def must_succeed(self) -> bool:
+        """An unreachable runtime means "again later" instead of "failed"."""
+
+    @property
+    def destroys(self) -> bool:
+        """The row is removed when the stages are done."""
+
+    def stages(self, work: Work) -> Sequence[Stage]:
+        """What is to be done, decided once per run."""
+
+    def failure(self, work: Work, reason: str) -> Failure:
+        """What to write when a stage failed and was undone."""

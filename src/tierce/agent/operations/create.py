@@ -1,0 +1,147 @@
+"""`create`: image, volumes, networks, the container, and with run its start."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tierce.agent.operations import mounts
+from tierce.agent.operations.base import Failure, Stage, Step, Work
+from tierce.agent.operations.power import start_stage
+from tierce.db import containers
+from tierce.images.base import ImageRequest
+from tierce.model.container import BindMount, Healthcheck, RestartPolicy, RuntimeSpec
+from tierce.model.lifecycle import Status
+from tierce.networks.base import RequestedNetwork
+
+
+class Create:
+    action = "create"
+    event = "compute__do_container_create"
+    must_succeed = False
+    destroys = False
+
+    def stages(self, work: Work) -> Sequence[Stage]:
+        if work.attempt > 1:
+            # An earlier attempt may have made it: then nothing is pulled or made again.
+            work.inspect()
+        create = Stage(
+            self.event,
+            (
+                Step("image", _ensure_image),
+                Step("volumes", mounts.ensure, mounts.remove),
+                Step("networks", _ensure_networks, release_networks),
+                Step("container", _ensure_container, _remove_container),
+            ),
+            _created,
+        )
+        return (create, start_stage(once=True)) if work.arguments.get("run") else (create,)
+
+    def failure(self, work: Work, reason: str) -> Failure:
+        # A container that was made and then would not start stays, to be looked at and started again.
+        return Failure(
+            {"status": Status.ERROR, "status_reason": reason},
+            releases_claim=work.container.container_id is None,
+        )
+
+
+def requested_networks(work: Work) -> list[RequestedNetwork]:
+    return [RequestedNetwork.from_wire(item) for item in work.arguments.get("requested_networks") or ()]
+
+
+def _ensure_image(work: Work) -> None:
+    if work.report is not None:
+        return
+    container, conf = work.container, work.plugs.conf
+    policy = (container.image_pull_policy or conf.default_image_pull_policy).lower()
+    work.image = work.plugs.images.ensure(ImageRequest(container.image or "", policy))
+
+
+def _ensure_networks(work: Work) -> None:
+    container = work.container
+    work.attachments = work.plugs.networks.ensure(
+        container.uuid, container.project_id or "", container.name or "", requested_networks(work)
+    )
+
+
+def release_networks(work: Work) -> None:
+    """Ensure nothing of the container is left in its networks, nor these if it was the project's last."""
+    container, plugs = work.container, work.plugs
+    plugs.networks.release(
+        container.uuid,
+        container.project_id or "",
+        work.networks,
+        still_used=lambda: (
+            plugs.database.read(
+                lambda session: containers.neighbours(
+                    session, container.project_id, plugs.host, container.uuid
+                )
+            )
+            > 0
+        ),
+    )
+
+
+def _ensure_container(work: Work) -> None:
+    if work.report is None:
+        work.plugs.runtime.containers.create(_spec(work))
+
+
+def _remove_container(work: Work) -> None:
+    work.plugs.runtime.containers.remove(work.name)
+
+
+def _created(work: Work) -> dict[str, Any]:
+    values = work.values_from_report(Status.CREATING)
+    report = work.report
+    assert report is not None  # values_from_report raises otherwise
+    container = work.container
+    return values | {
+        "image_driver": container.image_driver,
+        "command": list(container.command or report.command),
+        "entrypoint": list(container.entrypoint or report.entrypoint),
+        "ports": sorted(set(report.ports)),
+        "runtime": report.runtime or container.runtime,
+    }
+
+
+def _spec(work: Work) -> RuntimeSpec:
+    container, conf = work.container, work.plugs.conf
+    assert work.image is not None  # the image step ran: there is no container yet
+    restart = container.restart_policy
+    return RuntimeSpec(
+        name=work.name,
+        image=work.image.id,
+        command=container.command,
+        entrypoint=container.entrypoint,
+        environment=container.environment,
+        labels=container.labels,
+        owner_labels=work.plugs.owner_labels,
+        workdir=container.workdir,
+        hostname=container.hostname,
+        tty=bool(container.tty),
+        interactive=bool(container.interactive),
+        memory=int(container.memory) if container.memory else None,
+        cpus=container.cpu,
+        disk=container.disk or None,
+        restart_policy=RestartPolicy(restart["Name"], int(restart.get("MaximumRetryCount") or 0))
+        if restart
+        else RestartPolicy(),
+        auto_remove=bool(container.auto_remove),
+        runtime=container.runtime or conf.container_runtime,
+        privileged=bool(container.privileged),
+        healthcheck=_healthcheck(container.healthcheck),
+        exposed_ports=list(container.exposed_ports),
+        mounts=[BindMount(source, target) for target, source in work.binds.items()],
+        networks=work.attachments,
+    )
+
+
+def _healthcheck(stored: dict[str, Any]) -> Healthcheck | None:
+    if not stored:
+        return None
+    test = stored.get("test") or None
+    return Healthcheck(
+        None if test in (None, "none") else str(test),
+        int(stored.get("interval") or 0),
+        int(stored.get("timeout") or 0),
+        int(stored.get("retries") or 0),
+    )

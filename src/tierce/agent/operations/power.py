@@ -1,0 +1,107 @@
+"""`start`, `stop`, `reboot`, `pause`, `unpause`, `kill`: one engine call, then the truth from the engine."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tierce.agent.operations.base import Failure, Stage, Step, Work
+from tierce.model.container import ContainerReport, RuntimeState
+from tierce.model.errors import Conflict, TierceError
+from tierce.model.lifecycle import Status
+
+START_EVENT = "compute__do_container_start"
+
+
+def start_stage(*, once: bool) -> Stage:
+    """Start a container. `once`: one that has ever been started counts as done (the start of a create)."""
+
+    def ensure(work: Work) -> None:
+        _require_created(work)
+        if work.attempt == 1 or not _started_by_earlier_attempt(work, once):
+            work.plugs.runtime.containers.start(work.name)
+
+    return Stage(START_EVENT, (Step("started", ensure),), _look)
+
+
+class Power:
+    """An operation of one step, whose outcome is what the engine then reports."""
+
+    must_succeed = False
+    destroys = False
+
+    def __init__(self, action: str, ensure: Callable[[Work], None]) -> None:
+        self.action = action
+        self.event = f"compute__do_container_{action}"
+        self._ensure = ensure
+
+    def stages(self, work: Work) -> Sequence[Stage]:
+        return (Stage(self.event, (Step(self.action, self._ensure),), _look),)
+
+    def failure(self, work: Work, reason: str) -> Failure:
+        """The true state with the reason beside it; the old state when the engine cannot be asked."""
+        try:
+            values = work.values_from_report(work.container.status)
+        except TierceError:
+            values = {}
+        return Failure(values | {"status_reason": reason})
+
+
+class Start:
+    action = "start"
+    event = START_EVENT
+    must_succeed = False
+    destroys = False
+
+    def stages(self, work: Work) -> Sequence[Stage]:
+        return (start_stage(once=False),)
+
+    def failure(self, work: Work, reason: str) -> Failure:
+        return Failure({"status": Status.ERROR, "status_reason": reason})
+
+
+def stop(work: Work) -> None:
+    _require_created(work)
+    work.plugs.runtime.containers.stop(work.name, work.arguments.get("timeout"))
+
+
+def reboot(work: Work) -> None:
+    _require_created(work)
+    if work.attempt == 1 or not _started_by_earlier_attempt(work, once=False):
+        work.plugs.runtime.containers.restart(work.name, work.arguments.get("timeout"))
+
+
+def pause(work: Work) -> None:
+    work.plugs.runtime.containers.pause(work.name)
+
+
+def unpause(work: Work) -> None:
+    work.plugs.runtime.containers.unpause(work.name)
+
+
+def kill(work: Work) -> None:
+    # Sent again by a second attempt: whether the first one got through cannot be known.
+    work.plugs.runtime.containers.kill(work.name, work.arguments.get("signal"))
+
+
+def _look(work: Work) -> dict[str, Any]:
+    return work.values_from_report(work.container.status)
+
+
+def _require_created(work: Work) -> None:
+    if work.container.container_id is None and work.report is None:
+        raise Conflict(
+            "Cannot operate an uncreated container: its creation failed. Delete it, or rebuild it."
+        )
+
+
+def _started_by_earlier_attempt(work: Work, once: bool) -> bool:
+    """Whether the engine has started it since the row last knew: starting again would run it twice."""
+    report: ContainerReport | None = work.inspect()
+    if report is None or report.started_at is None:
+        return False
+    if once:
+        return True
+    known = work.container.started_at
+    running = report.state in (RuntimeState.RUNNING, RuntimeState.RESTARTING)
+    return (known is None or report.started_at.replace(microsecond=0) > known) and (
+        running or report.finished_at is not None
+    )

@@ -1,0 +1,73 @@
+"""A request as the middleware leaves it, and the ways to answer one."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import falcon
+import orjson
+
+from tierce.api.versions import MAXIMUM, MINIMUM, Version
+from tierce.model.context import RequestContext
+
+
+class Request(falcon.Request):
+    """The attributes are set by the middleware, in this order; public routes have no `caller`."""
+
+    request_id: str
+    global_request_id: str | None
+    body_limit: int
+    caller: RequestContext
+    version: Version
+
+    @property
+    def host_url(self) -> str:
+        """Scheme and host as the client wrote them, without any path prefix: the base of all links.
+
+        python-zunclient cuts `/v1` off a link's path and appends the rest to its endpoint, so a prefix
+        would be doubled.
+        """
+        return f"{self.scheme}://{self.netloc}"
+
+
+def answer(resp: falcon.Response, status: int, document: Any, location: str | None = None) -> None:
+    """Answer with a JSON document."""
+    resp.status = status
+    resp.data = orjson.dumps(document)
+    if location is not None:
+        resp.set_header("Location", location)
+
+
+def accepted(resp: falcon.Response) -> None:
+    """Answer that the work is queued: 202, and `null`, which clients parse."""
+    answer(resp, 202, None)
+
+
+def deleted(resp: falcon.Response) -> None:
+    """Answer 204 with nothing at all: a body here would desynchronize the connection."""
+    resp.status = 204
+
+
+Responder = Callable[..., None]
+
+
+def supported(first: str = str(MINIMUM), last: str = str(MAXIMUM)) -> Callable[[Responder], Responder]:
+    """Limit a responder to the versions from `first` to `last`; others are answered 406.
+
+    It must be 406: Heat tries the newer way first and falls back on that status.
+    """
+    lowest, highest = Version.of(first), Version.of(last)
+
+    def decorate(responder: Responder) -> Responder:
+        @functools.wraps(responder)
+        def respond(resource: object, req: Request, resp: falcon.Response, **params: Any) -> None:
+            if not lowest <= req.version <= highest:
+                raise falcon.HTTPNotAcceptable(
+                    description=f"Version {req.version} was requested but the requested API is not "
+                    "supported for this version."
+                )
+            responder(resource, req, resp, **params)
+
+        return respond
+
+    return decorate

@@ -1,0 +1,1 @@
+"""What happens to every request before its resource sees it, one concern a module."""

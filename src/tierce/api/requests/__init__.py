@@ -1,0 +1,1 @@
+"""What clients may send: models of parameters, checked and turned into the program's own values."""

@@ -1,0 +1,144 @@
+"""Parameters of the actions on one container."""
+
+import datetime
+import re
+from typing import Annotated, Final
+
+from pydantic import PlainValidator
+
+from tierce.api.requests.containers import split_command, words
+from tierce.api.requests.fields import MAX_INT, BoolExtended, Name, NoneWord, Seconds, fits_column
+from tierce.api.requests.ps import PsArguments
+from tierce.api.requests.schema import Params
+from tierce.model.spec import LogsRequest
+
+SIGNALS: Final = {
+    "HUP": 1,
+    "INT": 2,
+    "QUIT": 3,
+    "ILL": 4,
+    "TRAP": 5,
+    "ABRT": 6,
+    "BUS": 7,
+    "FPE": 8,
+    "KILL": 9,
+    "USR1": 10,
+    "SEGV": 11,
+    "USR2": 12,
+    "PIPE": 13,
+    "ALRM": 14,
+    "TERM": 15,
+    "STKFLT": 16,
+    "CHLD": 17,
+    "CONT": 18,
+    "STOP": 19,
+    "TSTP": 20,
+    "TTIN": 21,
+    "TTOU": 22,
+    "URG": 23,
+    "XCPU": 24,
+    "XFSZ": 25,
+    "VTALRM": 26,
+    "PROF": 27,
+    "WINCH": 28,
+    "IO": 29,
+    "PWR": 30,
+    "SYS": 31,
+    "RTMIN": 34,
+    "RTMAX": 64,
+}
+"""Linux's numbers, written down so that they do not depend on the machine that runs the API."""
+
+_SPELLINGS: Final = {
+    spelling: f"SIG{name}"
+    for name, number in SIGNALS.items()
+    for spelling in (f"SIG{name}", name, f"SIG{name}".lower(), name.lower(), str(number))
+}
+
+
+def _signal(value: object) -> str:
+    spelling = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(spelling, str) or spelling not in _SPELLINGS:
+        raise ValueError("It must be a signal's name or number, e.g. SIGTERM, TERM, term or 15.")
+    return _SPELLINGS[spelling]
+
+
+class Kill(Params):
+    """The signal in its one full spelling; none means the runtime's default, KILL."""
+
+    signal: Annotated[Annotated[str, PlainValidator(_signal)] | None, NoneWord] = None
+
+
+class Stop(Params):
+    """Seconds until the kill: of stop and reboot. 0 is at once, none the runtime's default."""
+
+    timeout: Seconds = None
+
+
+class Rename(Params):
+    name: Name
+
+
+def _lines(value: object) -> int | None:
+    """A number of lines; whatever is not one means all, as it always did."""
+    text = str(value)
+    if not re.fullmatch("[0-9]+", text) or len(text) > 10 or int(text) > MAX_INT:
+        return None
+    return int(text)
+
+
+def _since(value: object) -> float:
+    """Unix seconds, of digits or of an ISO 8601 date and time (UTC if it has no zone)."""
+    text = str(value)
+    if re.fullmatch("[0-9]{1,11}", text):
+        return float(text)
+    try:
+        moment = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("It must be unix seconds or a date, e.g. 2026-11-01 10:00:00,123.") from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=datetime.UTC)
+    seconds = moment.timestamp()
+    if seconds < 0:
+        raise ValueError("It must not be before 1970.")
+    return seconds
+
+
+class Logs(Params):
+    """With neither stream asked for, both are meant: the engine refuses none."""
+
+    stdout: BoolExtended = True
+    stderr: BoolExtended = True
+    timestamps: BoolExtended = False
+    tail: Annotated[int | None, PlainValidator(_lines)] = None
+    since: Annotated[float, PlainValidator(_since)] | None = None
+
+    def to_request(self) -> LogsRequest:
+        neither = not (self.stdout or self.stderr)
+        return LogsRequest(
+            stdout=self.stdout or neither,
+            stderr=self.stderr or neither,
+            timestamps=self.timestamps,
+            tail=self.tail,
+            since=self.since,
+        )
+
+
+def _words_to_run(value: object) -> tuple[str, ...]:
+    command = split_command(value) if isinstance(value, str) else words(value)
+    if not command or not command[0]:
+        raise ValueError("It must name a program.")
+    fits_column(command)
+    return command
+
+
+class Execute(Params):
+    """A command line, split by shell rules without a shell, or an array of words."""
+
+    command: Annotated[tuple[str, ...], PlainValidator(_words_to_run)]
+    run: BoolExtended = True
+    interactive: BoolExtended = False
+
+
+class Top(Params):
+    ps_args: PsArguments | None = None

@@ -1,0 +1,152 @@
+"""Types of single fields, as the contract words them.
+
+Validators raise ValueError with the reason as a sentence. Patterns are ASCII and anchored at the true
+end: Python's `$` also matches before a trailing newline.
+"""
+
+import re
+from typing import Annotated, Any, Final
+
+import orjson
+from pydantic import AfterValidator, BeforeValidator, PlainValidator, StringConstraints, ValidationInfo
+
+from tierce.api.requests.schema import rules_of
+
+MAX_INT: Final = 2**31 - 1
+"""The largest value of an integer column."""
+
+MAX_TEXT: Final = 2**16 - 1
+"""Bytes of a text column."""
+
+_TRUE: Final = frozenset({"True", "true"})
+_FALSE: Final = frozenset({"False", "false"})
+_TRUE_EXTENDED: Final = _TRUE | {"TRUE", "1", "ON", "On", "on", "YES", "Yes", "yes"}
+_FALSE_EXTENDED: Final = _FALSE | {"FALSE", "0", "OFF", "Off", "off", "NO", "No", "no"}
+_DECIMAL: Final = re.compile(r"(?=.)[0-9]*(\.[0-9]+)?")
+
+
+def _boolean(value: object) -> bool:
+    return _worded(value, _TRUE, _FALSE)
+
+
+def _boolean_extended(value: object) -> bool:
+    return _worded(value, _TRUE_EXTENDED, _FALSE_EXTENDED)
+
+
+def _worded(value: object, true: frozenset[str], false: frozenset[str]) -> bool:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value in true | false:
+        return value in true
+    raise ValueError("It must be a boolean.")
+
+
+def whole(value: object) -> int:
+    """An integer, or a string of decimal digits. Raises ValueError; booleans are not numbers."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str) and re.fullmatch("[0-9]{1,18}", value):
+        return int(value)
+    raise ValueError("It must be an integer or a string of digits.")
+
+
+def between(value: float, least: float, most: float) -> None:
+    """Raises ValueError outside the bounds, and for NaN."""
+    if not least <= value <= most:
+        raise ValueError(f"It must be between {least} and {most}.")
+
+
+def _nonnegative(value: object) -> int | None:
+    if value == "":
+        return None
+    number = whole(value)
+    between(number, 0, MAX_INT)
+    return number
+
+
+def _cpu(value: Any, info: ValidationInfo) -> float:
+    conf = rules_of(info).conf
+    decimal = isinstance(value, str) and _DECIMAL.fullmatch(value)
+    if not decimal and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise ValueError("It must be a number.")
+    number = float(value)
+    between(number, conf.minimum_cpus, conf.maximum_cpus)
+    return number
+
+
+def _memory(value: object, info: ValidationInfo) -> int:
+    conf = rules_of(info).conf
+    number = whole(value)
+    between(number, conf.minimum_memory, conf.maximum_memory)
+    return number
+
+
+def _disk(value: object, info: ValidationInfo) -> int:
+    conf = rules_of(info).conf
+    number = whole(value)
+    between(number, conf.minimum_disk, conf.maximum_disk)
+    return number
+
+
+def fits_column(value: Any) -> Any:
+    """The value itself, if its JSON fits a text column. Raises ValueError."""
+    if len(orjson.dumps(value, default=list)) > MAX_TEXT:
+        raise ValueError(f"Its JSON may have at most {MAX_TEXT} bytes.")
+    return value
+
+
+Bool = Annotated[bool, PlainValidator(_boolean)]
+"""true, false, or one of the words True true False false."""
+
+BoolExtended = Annotated[bool, PlainValidator(_boolean_extended)]
+"""`Bool`, and the words 1 ON YES 0 OFF NO in the usual capitalizations."""
+
+Seconds = Annotated[int | None, PlainValidator(_nonnegative)]
+"""A timeout: an integer or digits; the empty string is none."""
+
+Cpu = Annotated[float, PlainValidator(_cpu)]
+"""vCPUs within the configured bounds: a number or a decimal string."""
+
+Memory = Annotated[int, PlainValidator(_memory)]
+"""MiB within the configured bounds: an integer or digits, without any unit."""
+
+Disk = Annotated[int, PlainValidator(_disk)]
+"""GiB within the configured bounds: an integer or digits."""
+
+Name = Annotated[
+    str,
+    StringConstraints(strict=True, min_length=2, max_length=255, pattern=r"^[a-zA-Z0-9][a-zA-Z0-9_.-]+$"),
+]
+"""A name of a container or registry."""
+
+ImageName = Annotated[
+    str,
+    StringConstraints(strict=True, min_length=2, max_length=255, pattern=r"[a-zA-Z0-9][a-zA-Z0-9_.-]"),
+]
+"""A name of an image, loosely: what it must be exactly depends on the image driver."""
+
+Reference = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=255)]
+"""A name or id of something that is looked up."""
+
+HostName = Annotated[
+    str, StringConstraints(strict=True, min_length=1, max_length=255, pattern=r"^[a-zA-Z0-9\-._]*$")
+]
+"""A compute host."""
+
+Text = Annotated[str, StringConstraints(strict=True, max_length=255)]
+"""A string that is kept in a column of 255 characters."""
+
+PullPolicy = Annotated[
+    str,
+    StringConstraints(strict=True, pattern=r"^(never|always|ifnotpresent|Never|Always|IfNotPresent)$"),
+    AfterValidator(str.lower),
+]
+"""A pull policy, in lower case: nodes compare it so."""
+
+
+def _none_word(value: object) -> object:
+    return None if value == "None" else value
+
+
+NoneWord = BeforeValidator(_none_word)
+"""The word `None`, which python-zunclient sends for a value that it has not, is none."""

@@ -1,0 +1,90 @@
+"""Parameters of lists and shows: pages, filters, `all_projects`."""
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from tierce.api.requests.fields import BoolExtended
+from tierce.api.requests.schema import Params, Rules, parse
+from tierce.model.errors import InvalidValue
+from tierce.model.spec import ListQuery
+
+Query = Mapping[str, Sequence[str]]
+"""A query string: each key with all its values."""
+
+_TRUE: Final = ("1", "t", "true", "on", "y", "yes")
+_FALSE: Final = ("0", "f", "false", "off", "n", "no")
+
+_PAGING: Final = frozenset({"limit", "marker", "sort_key", "sort_dir"})
+_FILTERS: Final = frozenset(
+    {"name", "image", "project_id", "user_id", "memory", "host", "task_state", "status", "auto_remove"}
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ContainerListing:
+    """A list request of containers. `filters` are as the client wrote them, for the next page's link."""
+
+    query: ListQuery
+    all_projects: bool
+    filters: tuple[tuple[str, str], ...]
+
+
+class _AutoRemove(Params):
+    auto_remove: BoolExtended
+
+
+def container_listing(query: Query, max_limit: int, rules: Rules) -> ContainerListing:
+    """The parameters of `GET /v1/containers`; a repeated filter matches any of its values.
+
+    Raises InvalidValue, also for parameters that it does not know.
+    """
+    all_projects = flag(query, "all_projects")
+    page = paging(query, max_limit, "id")
+    unknown = sorted(query.keys() - _PAGING - _FILTERS - {"all_projects"})
+    if unknown:
+        raise InvalidValue(f"Unknown parameters: {', '.join(unknown)}")
+    filters: dict[str, Sequence[Any]] = {key: query[key] for key in query if key in _FILTERS}
+    if "auto_remove" in filters:
+        filters["auto_remove"] = [
+            parse(_AutoRemove, {"auto_remove": word}, rules).auto_remove for word in query["auto_remove"]
+        ]
+    written = tuple((key, value) for key in query if key in _FILTERS for value in query[key])
+    return ContainerListing(dataclasses.replace(page, filters=filters), all_projects, written)
+
+
+def paging(query: Query, max_limit: int, sort_key: str) -> ListQuery:
+    """Which page of a list, `sort_key` being the default key; larger limits are capped.
+
+    Other parameters are not looked at. Raises InvalidValue. Whether the key can be sorted by is known
+    where the rows are.
+    """
+    sort_dir = once(query, "sort_dir") or "asc"
+    if sort_dir not in ("asc", "desc"):
+        raise InvalidValue(f"Invalid sort direction: {sort_dir}. Acceptable values are 'asc' or 'desc'")
+    limit = once(query, "limit")
+    if limit is not None and not re.fullmatch("0*[1-9][0-9]*", limit):
+        raise InvalidValue("Limit must be positive integer")
+    return ListQuery(
+        limit=max_limit if limit is None or len(limit) > 18 else min(int(limit), max_limit),
+        marker=once(query, "marker"),
+        sort_key=once(query, "sort_key") or sort_key,
+        sort_dir=sort_dir,
+    )
+
+
+def flag(query: Query, key: str) -> bool:
+    """A boolean that may be left out or empty (false). Raises InvalidValue."""
+    word = (once(query, key) or "").lower()
+    if word and word not in _TRUE + _FALSE:
+        raise InvalidValue(f"Valid {key} values are: {', '.join(_TRUE + _FALSE)}")
+    return word in _TRUE
+
+
+def once(query: Query, key: str) -> str | None:
+    """The value of a parameter that may be given once; None when it is absent. Raises InvalidValue."""
+    values = query.get(key, ())
+    if len(values) > 1:
+        raise InvalidValue(f"Parameter '{key}' is given more than once.")
+    return values[0] if values else None

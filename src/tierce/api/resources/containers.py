@@ -1,0 +1,78 @@
+"""`/v1/containers` and `/v1/containers/{ident}`."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import falcon
+from oslo_config import cfg
+
+from tierce.api import parameters
+from tierce.api.http import Request, answer, deleted
+from tierce.api.requests import containers as requests
+from tierce.api.requests.listing import container_listing, flag
+from tierce.api.requests.schema import Rules
+from tierce.api.views.containers import FIELDS, ContainerView
+from tierce.api.views.links import next_page, self_link
+from tierce.control import Services
+from tierce.model.clock import Clock
+from tierce.model.errors import ContainerNotFound
+
+T = TypeVar("T")
+
+
+class Containers:
+    """The collection, and one container."""
+
+    def __init__(self, services: Services, conf: cfg.ConfigOpts, clock: Clock) -> None:
+        self._containers = services.containers
+        self._lifecycle = services.lifecycle
+        self._conf = conf
+        self._clock = clock
+
+    def on_get(self, req: Request, resp: falcon.Response) -> None:
+        rules = Rules(req.version, self._conf)
+        asked = container_listing(parameters.query(req), self._conf.api.max_limit, rules)
+        rows = self._containers.list(req.caller, asked.query, asked.all_projects)
+        everywhere = [("all_projects", "1")] if asked.all_projects else []
+        document = {
+            "containers": self._view(req).items(rows),
+            "next": next_page(req.host_url, "containers", asked.query, rows, [*asked.filters, *everywhere]),
+        }
+        answer(resp, 200, document)
+
+    def on_post(self, req: Request, resp: falcon.Response) -> None:
+        parameters.require_json(req)
+        query = parameters.single(parameters.query(req))
+        rules = Rules(req.version, self._conf)
+        spec, run = requests.create(query, parameters.body(req), rules)
+        row = self._containers.create(req.caller, spec, run)
+        location = self_link(req.host_url, "containers", row.uuid)
+        answer(resp, 202, self._view(req).whole(row, req.host_url), location)
+
+    def on_get_one(self, req: Request, resp: falcon.Response, ident: str) -> None:
+        everywhere = flag(parameters.query(req), "all_projects")
+        row = _addressed(ident, lambda name: self._containers.get(req.caller, name, all_projects=everywhere))
+        answer(resp, 200, self._view(req).whole(row, req.host_url))
+
+    def on_delete_one(self, req: Request, resp: falcon.Response, ident: str) -> None:
+        flags = requests.delete(parameters.merged(req), Rules(req.version, self._conf))
+        _addressed(
+            ident,
+            lambda name: self._lifecycle.delete(
+                req.caller, name, force=flags.force, stop=flags.stop, all_projects=flags.all_projects
+            ),
+        )
+        deleted(resp)
+
+    def _view(self, req: Request) -> ContainerView:
+        return ContainerView(self._containers.hidden_fields(req.caller, FIELDS), self._clock.now())
+
+
+def _addressed(ident: str, act: Callable[[str], T]) -> T:
+    """Act on the container of that name; `x.json` means `x` where there is no `x.json`."""
+    try:
+        return act(ident)
+    except ContainerNotFound:
+        if not ident.endswith(".json"):
+            raise
+    return act(ident.removesuffix(".json"))

@@ -1,0 +1,1 @@
+"""What clients read: pure functions from rows to documents."""

@@ -1,0 +1,146 @@
+"""The container as clients read it."""
+
+import datetime
+from collections.abc import Callable, Sequence
+from operator import attrgetter, itemgetter
+from typing import Any, Final
+
+from tierce.api.views import links, times
+from tierce.model.lifecycle import Status
+
+FIELDS: Final = (
+    "uuid",
+    "name",
+    "project_id",
+    "user_id",
+    "image",
+    "image_driver",
+    "image_pull_policy",
+    "cpu",
+    "cpu_policy",
+    "memory",
+    "disk",
+    "command",
+    "entrypoint",
+    "environment",
+    "labels",
+    "workdir",
+    "hostname",
+    "interactive",
+    "tty",
+    "auto_remove",
+    "auto_heal",
+    "privileged",
+    "runtime",
+    "host",
+    "restart_policy",
+    "healthcheck",
+    "security_groups",
+    "addresses",
+    "ports",
+    "registry_id",
+    "status",
+    "status_reason",
+    "status_detail",
+    "task_state",
+    "created_at",
+    "updated_at",
+)
+"""Every field, at every microversion; policy may hide some from a caller."""
+
+_COLUMN: Final = {"registry_id": "registry_uuid"}
+"""Fields that are not named after the row's attribute."""
+
+
+_STATE: Final = ("status", "started_at", "finished_at", "exit_code", "status_detail")
+"""The parameters of `status_detail`."""
+
+
+def _array(value: Any) -> Any:
+    return value or []
+
+
+def _object(value: Any) -> Any:
+    return value or {}
+
+
+_CONVERSIONS: Final[dict[str, Callable[[Any], Any]]] = {
+    "cpu_policy": lambda value: value or "shared",
+    "disk": lambda value: value or 0,
+    **dict.fromkeys(("command", "entrypoint", "security_groups", "ports"), _array),
+    **dict.fromkeys(("environment", "labels", "restart_policy", "healthcheck", "addresses"), _object),
+    **dict.fromkeys(("interactive", "tty", "auto_remove", "auto_heal", "privileged"), bool),
+    **dict.fromkeys(("created_at", "updated_at"), times.seconds),
+}
+"""What a column is not yet: old rows hold NULL where clients expect a value."""
+
+
+class ContainerView:
+    """Renders rows for one caller at one moment; made once an answer, since lists are long."""
+
+    def __init__(self, hidden: frozenset[str], now: datetime.datetime) -> None:
+        self._fields = tuple(field for field in FIELDS if field not in hidden)
+        self._columns = (*(_COLUMN.get(field, field) for field in self._fields), *_STATE)
+        self._conversions = [(field, _CONVERSIONS[field]) for field in self._fields if field in _CONVERSIONS]
+        self._hidden = hidden
+        self._now = now
+
+    def items(self, rows: Sequence[Any]) -> list[dict[str, Any]]:
+        """The containers of a list, without links. All rows are of one kind."""
+        if not rows:
+            return []
+        read = _reader(rows[0], self._columns)
+        return [self._document(read(row)) for row in rows]
+
+    def whole(self, row: Any, host_url: str) -> dict[str, Any]:
+        """The container alone, with links."""
+        document = self._document(_reader(row, self._columns)(row))
+        if "uuid" not in self._hidden:
+            document["links"] = links.links(host_url, "containers", row.uuid)
+        return document
+
+    def _document(self, values: tuple[Any, ...]) -> dict[str, Any]:
+        # The values of _STATE come last, and so are left over.
+        document = dict(zip(self._fields, values, strict=False))
+        for field, convert in self._conversions:
+            document[field] = convert(document[field])
+        if "status_detail" not in self._hidden:
+            document["status_detail"] = status_detail(*values[-len(_STATE) :], now=self._now)
+        return document
+
+
+def _reader(row: Any, columns: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    """Reads the columns of rows like this one.
+
+    Rows of a list have `_fields`, as named tuples do: by position they cost a thirtieth.
+    """
+    fields = getattr(row, "_fields", None)
+    if fields is None:
+        return attrgetter(*columns)
+    position = {name: i for i, name in enumerate(fields)}
+    return itemgetter(*(position[column] for column in columns))
+
+
+def status_detail(
+    status: str | None,
+    started_at: datetime.datetime | None,
+    finished_at: datetime.datetime | None,
+    exit_code: int | None,
+    stored: str | None,
+    *,
+    now: datetime.datetime,
+) -> str | None:
+    """The status with its age, which runs on while nothing happens; else what the node last stored.
+
+    The trailing blank of the stopped form is what clients have always read.
+    """
+    match status:
+        case Status.RUNNING if started_at:
+            return f"Up {times.age(started_at, now)}"
+        case Status.PAUSED if started_at:
+            return f"Up {times.age(started_at, now)} (paused)"
+        case Status.STOPPED if finished_at and exit_code is not None:
+            return f"Exited({exit_code}) {times.age(finished_at, now)} ago "
+        case Status.CREATED | Status.RESTARTING | Status.DEAD:
+            return status
+    return stored

@@ -1,0 +1,261 @@
+"""Accepting a new container: check everything, then write it all in one transaction."""
+
+import logging
+import math
+import random
+import uuid
+from typing import Any
+
+from oslo_config import cfg
+from sqlalchemy.orm import Session
+
+from tierce.control import naming
+from tierce.control.messages import Messages
+from tierce.control.policy import Policy
+from tierce.control.quotas import Quotas
+from tierce.db import actions, containers, nodes
+from tierce.db.engine import Database
+from tierce.db.tables import Container, Volume, VolumeMapping
+from tierce.images.reference import parse
+from tierce.model.clock import Clock
+from tierce.model.container import RestartPolicy
+from tierce.model.context import RequestContext
+from tierce.model.errors import (
+    InvalidValue,
+    NotAuthorized,
+    NoValidHost,
+    RegistryNotFound,
+    RequestedHostNotFound,
+    ResourcesUnavailable,
+)
+from tierce.model.lifecycle import Status, TaskState
+from tierce.model.spec import ContainerSpec, MountRequest
+from tierce.networks.base import NetworkResolver, RequestedNetwork
+from tierce.placement.base import Placement, Resources
+from tierce.scheduler.filters import Demand
+from tierce.scheduler.scheduler import Scheduler
+
+LOG = logging.getLogger(__name__)
+
+
+class Creation:
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        database: Database,
+        policy: Policy,
+        scheduler: Scheduler,
+        placement: Placement,
+        networks: NetworkResolver,
+        messages: Messages,
+        clock: Clock,
+        rng: random.Random,
+    ) -> None:
+        self._conf = conf
+        self._database = database
+        self._policy = policy
+        self._scheduler = scheduler
+        self._placement = placement
+        self._networks = networks
+        self._messages = messages
+        self._clock = clock
+        self._rng = rng
+        self._quotas = Quotas(conf)
+
+    def create(self, context: RequestContext, spec: ContainerSpec, run: bool) -> Container:
+        """Accept a container; it is Creating when this returns, or Error when no node can take it.
+
+        Nothing is written before every check has passed. Raises PolicyNotAuthorized, Invalid,
+        NotFound for what the request refers to, OverQuota, ContainerAlreadyExists.
+        """
+        self._check_policy(context, spec)
+        self._check_references(spec)
+        requested = self._networks.resolve(context, spec.nets)
+        try:
+            container = self._database.write(
+                lambda session: self._insert(session, context, spec, requested, run)
+            )
+        except NoValidHost as exc:
+            return self._insert_refused(context, spec, str(exc))
+        self._messages.create(context, container, requested, run)
+        return container
+
+    # --- checks ---------------------------------------------------------------------------------
+
+    def _check_policy(self, context: RequestContext, spec: ContainerSpec) -> None:
+        self._policy.require(context, "container:create")
+        if context.project_id is None:
+            raise NotAuthorized("A container belongs to a project, and this identity has none.")
+        for asked, rule in (
+            (spec.runtime is not None, "runtime"),
+            (spec.privileged, "privileged"),
+            (spec.image_pull_policy is not None, "image_pull_policy"),
+            (spec.host is not None, "requested_destination"),
+        ):
+            if asked:
+                self._policy.require(context, f"container:create:{rule}")
+
+    def _check_references(self, spec: ContainerSpec) -> None:
+        if (spec.image_driver or self._conf.default_image_driver) == "docker":
+            parse(spec.image)
+        if spec.registry is not None:
+            raise RegistryNotFound(spec.registry)
+        if spec.security_groups:
+            raise InvalidValue(f"Security group {spec.security_groups[0]} not found.")
+        if spec.cpu_policy == "dedicated" and spec.cpu is not None and not float(spec.cpu).is_integer():
+            raise InvalidValue("A container with dedicated CPUs takes whole ones: `cpu` must be an integer.")
+
+    # --- the row --------------------------------------------------------------------------------
+
+    def _build(self, context: RequestContext, spec: ContainerSpec) -> Container:
+        conf = self._conf
+        now = self._clock.now()
+        restart = spec.restart_policy
+        memory = conf.default_memory if spec.memory is None else spec.memory
+        return Container(
+            uuid=str(uuid.uuid4()),
+            name=spec.name or naming.generate(self._rng),
+            project_id=context.project_id,
+            user_id=context.user_id,
+            image=spec.image,
+            image_driver=spec.image_driver or conf.default_image_driver,
+            image_pull_policy=spec.image_pull_policy,
+            command=list(spec.command or ()),
+            entrypoint=list(spec.entrypoint or ()),
+            environment=dict(spec.environment),
+            labels=dict(spec.labels),
+            workdir=spec.workdir,
+            hostname=spec.hostname,
+            cpu=conf.default_cpu if spec.cpu is None else spec.cpu,
+            cpu_policy=spec.cpu_policy,
+            cpuset={},
+            memory=str(memory),
+            disk=spec.disk or 0,
+            auto_remove=spec.auto_remove,
+            auto_heal=spec.auto_heal,
+            interactive=spec.interactive,
+            tty=spec.tty,
+            restart_policy=_restart_policy(restart) if restart else {},
+            security_groups=[],
+            ports=[],
+            addresses={},
+            runtime=spec.runtime,
+            privileged=spec.privileged,
+            healthcheck=_healthcheck(spec),
+            exposed_ports={port: {} for port in spec.exposed_ports},
+            status=Status.CREATING,
+            task_state=TaskState.CREATING,
+            generation=0,
+            created_at=now,
+        )
+
+    def _insert(
+        self,
+        session: Session,
+        context: RequestContext,
+        spec: ContainerSpec,
+        requested: list[RequestedNetwork],
+        run: bool,
+    ) -> Container:
+        """The one transaction: quota, claim, container, mounts and the queued action."""
+        container = self._build(context, spec)
+        self._reserve_quota(session, container)
+        container.host = self._claim(session, spec, container)
+        containers.insert(session, container, self._conf.compute.unique_container_name_scope)
+        for mount in spec.mounts:
+            self._insert_mount(session, container, mount)
+        actions.enqueue(
+            session,
+            context,
+            action="create",
+            container_uuid=container.uuid,
+            host=container.host,
+            arguments={"run": run, "requested_networks": [network.to_wire() for network in requested]},
+            now=self._clock.now(),
+        )
+        return container
+
+    def _insert_refused(self, context: RequestContext, spec: ContainerSpec, reason: str) -> Container:
+        """No node can take it: the container is there, in Error, and says why."""
+
+        def work(session: Session) -> Container:
+            refused = self._build(context, spec)
+            refused.status, refused.task_state, refused.status_reason = Status.ERROR, None, reason
+            self._reserve_quota(session, refused)
+            return containers.insert(session, refused, self._conf.compute.unique_container_name_scope)
+
+        return self._database.write(work)
+
+    def _reserve_quota(self, session: Session, container: Container) -> None:
+        wanted: dict[str, float] = {
+            "containers": 1,
+            "cpu": container.cpu or 0,
+            "memory": int(container.memory or 0),
+            "disk": container.disk or 0,
+        }
+        self._quotas.reserve(session, container.project_id or "", wanted)
+
+    def _claim(self, session: Session, spec: ContainerSpec, container: Container) -> str:
+        """Take what the container needs from the best node that still has it."""
+        if spec.host is not None and nodes.by_hostname(session, spec.host) is None:
+            raise RequestedHostNotFound(spec.host)
+        asked = Resources(
+            vcpus=max(1, math.ceil(container.cpu or 0)),
+            memory_mb=max(1, int(container.memory or 0)),
+            disk_gb=container.disk or 0,
+        )
+        demand = Demand(
+            availability_zone=spec.availability_zone or self._conf.default_schedule_zone,
+            runtime=spec.runtime,
+            host=spec.host,
+        )
+        refusals = []
+        for host in self._scheduler.select(session, demand, asked, self._clock.now()):
+            try:
+                self._placement.claim(session, container.uuid, host, asked)
+            except ResourcesUnavailable as exc:
+                refusals.append(str(exc))
+            else:
+                return host
+        raise NoValidHost(f"There are not enough hosts available. {'; '.join(refusals)}.")
+
+    def _insert_mount(self, session: Session, container: Container, mount: MountRequest) -> None:
+        owner = {"project_id": container.project_id, "user_id": container.user_id}
+        volume = Volume(
+            uuid=str(uuid.uuid4()),
+            volume_provider="local",
+            host=container.host,
+            auto_remove=mount.source is None,
+            contents=mount.contents,
+            connection_info=None if mount.source is None else {"data": {"name": mount.source}},
+            created_at=container.created_at,
+            **owner,
+        )
+        session.add(volume)
+        session.flush()
+        session.add(
+            VolumeMapping(
+                uuid=str(uuid.uuid4()),
+                container_uuid=container.uuid,
+                container_path=mount.destination,
+                volume_id=volume.id,
+                created_at=container.created_at,
+                **owner,
+            )
+        )
+
+
+def _restart_policy(policy: RestartPolicy) -> dict[str, str]:
+    return {"Name": policy.name, "MaximumRetryCount": str(policy.maximum_retry_count)}
+
+
+def _healthcheck(spec: ContainerSpec) -> dict[str, Any]:
+    check = spec.healthcheck
+    if check is None:
+        return {}
+    return {
+        "test": check.test if check.test is not None else "none",
+        "interval": check.interval,
+        "retries": check.retries,
+        "timeout": check.timeout,
+    }

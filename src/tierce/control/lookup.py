@@ -1,0 +1,54 @@
+"""Finding the container that a request names, and the checks that come with it."""
+
+import datetime
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from tierce.control.policy import Policy
+from tierce.db import containers
+from tierce.db.tables import Container
+from tierce.model.context import RequestContext
+from tierce.model.errors import ContainerNotFound
+
+
+def canonical_uuid(ident: str) -> str | None:
+    """`ident` as a canonical uuid, in whatever spelling it came; None when it is none."""
+    try:
+        return str(uuid.UUID(ident))
+    except ValueError:
+        return None
+
+
+def find(session: Session, context: RequestContext, ident: str) -> Container:
+    """The container by uuid, else by name, among those the caller may see.
+
+    An administrator sees all projects, whatever the request says.
+    Raises ContainerNotFound, Conflict for an ambiguous name.
+    """
+    context = context.spanning() if context.is_admin else context
+    as_uuid = canonical_uuid(ident)
+    if as_uuid is not None:
+        try:
+            return containers.get(session, context, as_uuid, by_uuid=True)
+        except ContainerNotFound:
+            pass
+    return containers.get(session, context, ident, by_uuid=False)
+
+
+def permitted(session: Session, policy: Policy, context: RequestContext, ident: str, rule: str) -> Container:
+    """`find`, then the rule on what was found. Raises PolicyNotAuthorized besides."""
+    container = find(session, context, ident)
+    policy.require(context, rule, target(container))
+    return container
+
+
+def target(container: Container) -> Mapping[str, Any]:
+    """A container as the target of a policy rule."""
+    return {
+        column.name: value
+        for column in Container.__table__.columns
+        if isinstance(value := getattr(container, column.name), str | int | float | datetime.datetime | None)
+    }

@@ -1,0 +1,1 @@
+"""The database: schema, connections and the queries of each aggregate."""

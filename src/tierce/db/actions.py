@@ -1,0 +1,280 @@
+"""The durable queue of actions, which is also the audit trail that clients read.
+
+An action is `queued` by the API in the transaction that accepts it, `running` while a node's agent
+holds its lease, then `finished` or `failed`. Rows without a state were written by a Zun process.
+"""
+
+import datetime
+import enum
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from tierce.db.tables import ContainerAction, ContainerActionEvent
+from tierce.model.context import RequestContext
+
+
+class State(enum.StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+
+
+_UNFINISHED = (State.QUEUED, State.RUNNING)
+
+
+def enqueue(
+    session: Session,
+    context: RequestContext,
+    *,
+    action: str,
+    container_uuid: str,
+    host: str | None,
+    arguments: dict[str, Any],
+    now: datetime.datetime,
+) -> ContainerAction:
+    """Queue an action for `host`, to be committed with whatever accepting it changes."""
+    row = ContainerAction(
+        action=action,
+        container_uuid=container_uuid,
+        request_id=context.request_id,
+        user_id=context.user_id,
+        project_id=context.project_id,
+        start_time=now,
+        created_at=now,
+        state=State.QUEUED,
+        host=host,
+        arguments=arguments,
+        attempts=0,
+    )
+    session.add(row)
+    session.flush()
+    return row
+
+
+def adopt(
+    session: Session,
+    *,
+    action: str,
+    container_uuid: str,
+    request_id: str | None,
+    host: str,
+    arguments: dict[str, Any],
+) -> bool:
+    """Queue the row that a Zun API process wrote before it sent its message; False if there is none."""
+    result = session.execute(
+        update(ContainerAction)
+        .where(
+            ContainerAction.container_uuid == container_uuid,
+            ContainerAction.action == action,
+            ContainerAction.request_id == request_id,
+            ContainerAction.state.is_(None),
+            ContainerAction.finish_time.is_(None),
+        )
+        .values(state=State.QUEUED, host=host, arguments=arguments, attempts=0)
+    )
+    return bool(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result has it
+
+
+def is_ours(session: Session, container_uuid: str, request_id: str | None) -> bool:
+    """Whether the action of a request is in our queue already (or has left it)."""
+    return (
+        session.scalar(
+            select(ContainerAction.id)
+            .where(
+                ContainerAction.container_uuid == container_uuid,
+                ContainerAction.request_id == request_id,
+                ContainerAction.state.is_not(None),
+            )
+            .limit(1)
+        )
+        is not None
+    )
+
+
+def claim(
+    session: Session, container_uuid: str, host: str, now: datetime.datetime, lease: int
+) -> ContainerAction | None:
+    """Take the container's oldest unfinished action, if it is queued for `host`.
+
+    None when there is none, or another run holds it. The caller commits, and owns it for `lease` s.
+    """
+    oldest = session.scalar(
+        select(ContainerAction)
+        .where(ContainerAction.container_uuid == container_uuid, ContainerAction.state.in_(_UNFINISHED))
+        .order_by(ContainerAction.id)
+        .limit(1)
+    )
+    if oldest is None or oldest.state != State.QUEUED or oldest.host != host:
+        return None
+    values = {
+        "state": State.RUNNING,
+        "attempts": (oldest.attempts or 0) + 1,
+        "lease_expires_at": now + datetime.timedelta(seconds=lease),
+    }
+    result = session.execute(
+        update(ContainerAction)
+        .where(ContainerAction.id == oldest.id, ContainerAction.state == State.QUEUED)
+        .values(**values)
+    )
+    return oldest if result.rowcount else None  # type: ignore[attr-defined]  # as above
+
+
+def finish(session: Session, action: ContainerAction, now: datetime.datetime, *, failed: bool) -> None:
+    """End an action. `message` is the literal that clients look for."""
+    session.execute(
+        update(ContainerAction)
+        .where(ContainerAction.id == action.id)
+        .values(
+            state=State.FAILED if failed else State.FINISHED,
+            finish_time=now,
+            updated_at=now,
+            message="Error" if failed else None,
+            lease_expires_at=None,
+        )
+    )
+
+
+def requeue(session: Session, action: ContainerAction) -> None:
+    """Give an action back, to be run again later; its attempts stay counted."""
+    session.execute(
+        update(ContainerAction)
+        .where(ContainerAction.id == action.id)
+        .values(state=State.QUEUED, lease_expires_at=None)
+    )
+
+
+def recover(session: Session, host: str) -> list[str]:
+    """After a restart: queue again what was running here; the containers with work, oldest first."""
+    session.execute(
+        update(ContainerAction)
+        .where(ContainerAction.host == host, ContainerAction.state == State.RUNNING)
+        .values(state=State.QUEUED, lease_expires_at=None)
+    )
+    return pending(session, host)
+
+
+def tend_leases(
+    session: Session, host: str, mine: Collection[str], now: datetime.datetime, lease: int
+) -> None:
+    """Renew the leases of the containers that this agent works on, and queue again what nobody does.
+
+    An action is left running without anybody working on it when the database failed at its end.
+    """
+    running = select(ContainerAction.id, ContainerAction.container_uuid, ContainerAction.lease_expires_at)
+    for action_id, uuid, expires in session.execute(
+        running.where(ContainerAction.host == host, ContainerAction.state == State.RUNNING)
+    ):
+        if uuid in mine:
+            values: dict[str, Any] = {"lease_expires_at": now + datetime.timedelta(seconds=lease)}
+        elif expires is None or expires < now:
+            values = {"state": State.QUEUED, "lease_expires_at": None}
+        else:
+            continue
+        session.execute(
+            update(ContainerAction)
+            .where(ContainerAction.id == action_id, ContainerAction.state == State.RUNNING)
+            .values(**values)
+        )
+
+
+def pending(session: Session, host: str) -> list[str]:
+    """Containers that have an action queued for `host`, oldest action first."""
+    rows = session.execute(
+        select(ContainerAction.container_uuid)
+        .where(ContainerAction.host == host, ContainerAction.state == State.QUEUED)
+        .order_by(ContainerAction.id)
+    )
+    return list(dict.fromkeys(uuid for (uuid,) in rows))
+
+
+def unfinished(session: Session, container_uuids: Sequence[str]) -> dict[str, list[str]]:
+    """The names of each container's queued and running actions."""
+    found: dict[str, list[str]] = {}
+    rows = session.execute(
+        select(ContainerAction.container_uuid, ContainerAction.action).where(
+            ContainerAction.container_uuid.in_(container_uuids), ContainerAction.state.in_(_UNFINISHED)
+        )
+    )
+    for uuid, action in rows:
+        found.setdefault(uuid, []).append(action or "")
+    return found
+
+
+def of_container(session: Session, container_uuid: str) -> Sequence[ContainerAction]:
+    """A container's actions, newest first."""
+    return session.scalars(
+        select(ContainerAction)
+        .where(ContainerAction.container_uuid == container_uuid)
+        .order_by(ContainerAction.created_at.desc(), ContainerAction.id.desc())
+    ).all()
+
+
+def by_request(session: Session, container_uuid: str, request_id: str) -> ContainerAction | None:
+    """The first action that a request made on a container."""
+    return session.scalar(
+        select(ContainerAction)
+        .where(ContainerAction.container_uuid == container_uuid, ContainerAction.request_id == request_id)
+        .order_by(ContainerAction.id)
+        .limit(1)
+    )
+
+
+def events(session: Session, action_id: int) -> Sequence[ContainerActionEvent]:
+    """An action's events, newest first."""
+    return session.scalars(
+        select(ContainerActionEvent)
+        .where(ContainerActionEvent.action_id == action_id)
+        .order_by(ContainerActionEvent.created_at.desc(), ContainerActionEvent.id.desc())
+    ).all()
+
+
+def start_event(
+    session: Session, action: ContainerAction, event: str, now: datetime.datetime, *, resume: bool
+) -> int:
+    """Record that a stage of an action began; the event's id.
+
+    `resume`: an earlier attempt may have begun it, and its unfinished event is taken up again.
+    """
+    if resume:
+        begun = session.scalar(
+            select(ContainerActionEvent.id)
+            .where(
+                ContainerActionEvent.action_id == action.id,
+                ContainerActionEvent.event == event,
+                ContainerActionEvent.finish_time.is_(None),
+            )
+            .order_by(ContainerActionEvent.id.desc())
+            .limit(1)
+        )
+        if begun is not None:
+            return begun
+    row = ContainerActionEvent(action_id=action.id, event=event, start_time=now, created_at=now)
+    session.add(row)
+    session.flush()
+    return row.id
+
+
+def finish_event(
+    session: Session,
+    event_id: int,
+    now: datetime.datetime,
+    *,
+    error: str | None = None,
+    traceback: str | None = None,
+) -> None:
+    """Record how a stage ended; `error` is the reason of a failure."""
+    session.execute(
+        update(ContainerActionEvent)
+        .where(ContainerActionEvent.id == event_id)
+        .values(
+            finish_time=now,
+            updated_at=now,
+            result="Success" if error is None else "Error",
+            details=error,
+            traceback=traceback,
+        )
+    )

@@ -1,0 +1,210 @@
+"""Queries of the container table: scoped reads, pages, compare-and-swap updates, removal."""
+
+import datetime
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from oslo_db import exception as db_exception
+from sqlalchemy import ColumnElement, Integer, Row, Select, cast, delete, func, select, update
+from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import set_committed_value
+
+from tierce.db.paging import paginate, require_sortable
+from tierce.db.tables import Allocation, Container, Registry, Volume, VolumeMapping
+from tierce.model.context import RequestContext
+from tierce.model.errors import (
+    Conflict,
+    ContainerAlreadyExists,
+    ContainerNotFound,
+    StaleObject,
+)
+from tierce.model.lifecycle import ContainerType, Status
+from tierce.model.spec import ListQuery
+
+SORTABLE = frozenset(
+    "id uuid name project_id user_id image image_driver image_pull_policy cpu cpu_policy memory disk workdir "
+    "hostname interactive tty auto_remove auto_heal privileged runtime host status status_reason "
+    "status_detail task_state created_at updated_at container_id started_at".split()
+)
+"""Keys of a list's order: what the API shows, JSON values left out, and three more of old."""
+
+_COLUMNS = (*Container.__table__.columns, Registry.uuid.label("registry_uuid"))
+
+
+def name_key(scope: str, project_id: str | None, name: str | None) -> str | None:
+    """The value whose uniqueness makes `name` unique in `scope` ('', project, global)."""
+    if not scope or name is None:
+        return None
+    owner = project_id if scope == "project" else ""
+    return hashlib.sha256(f"{scope}\0{owner}\0{name.lower()}".encode()).hexdigest()
+
+
+def get(session: Session, context: RequestContext, ident: str, *, by_uuid: bool) -> Container:
+    """One container by uuid or by exact name, among those the caller may see.
+
+    An administrator's name is looked for in its own project first. Raises ContainerNotFound, and
+    Conflict for a name that several have.
+    """
+    column = Container.uuid if by_uuid else Container.name
+    statement = _entity().where(column == ident, Container.container_type == ContainerType.CONTAINER)
+    own_first = context.replace(all_projects=by_uuid and context.all_projects)
+    found = _fetch(session, statement.where(*_scope(own_first)))
+    if not found and context.all_projects:
+        found = _fetch(session, statement.where(*_scope(context)))
+    if not found:
+        raise ContainerNotFound(ident)
+    if len(found) > 1:
+        raise Conflict("Multiple containers exist with same name. Please use the container uuid instead.")
+    return found[0]
+
+
+def find(session: Session, uuid: str) -> Container | None:
+    """One container of any project and type, for the service itself."""
+    found = _fetch(session, _entity().where(Container.uuid == uuid))
+    return found[0] if found else None
+
+
+def on_host(session: Session, host: str) -> list[Container]:
+    """Every container that belongs to a node."""
+    return _fetch(
+        session,
+        _entity().where(Container.host == host, Container.container_type == ContainerType.CONTAINER),
+    )
+
+
+def page(session: Session, context: RequestContext, query: ListQuery) -> Sequence[Row[Any]]:
+    """One page of containers as rows of columns, in a total order with NULLs first.
+
+    Raises ContainerNotFound for a marker out of sight, InvalidParameterValue for a bad sort key.
+    """
+    require_sortable(query, SORTABLE)
+    statement = (
+        select(*_COLUMNS)
+        .outerjoin(Registry, Registry.id == Container.registry_id)
+        .where(Container.container_type == ContainerType.CONTAINER)
+    )
+    for field, values in query.filters.items():
+        statement = statement.where(getattr(Container, field).in_(values))
+    statement = statement.where(*_scope(context))
+    marker = None if query.marker is None else get(session, context, query.marker, by_uuid=True)
+    key = getattr(Container, query.sort_key)
+    return session.execute(paginate(statement, key, Container.id, marker, query)).all()
+
+
+def insert(session: Session, container: Container, scope: str) -> Container:
+    """Insert a row whose name is unique in `scope`. Raises ContainerAlreadyExists."""
+    container.name_key = name_key(scope, container.project_id, container.name)
+    session.add(container)
+    _flush_named(session, container.name)
+    return container
+
+
+def swap(session: Session, container: Container, now: datetime.datetime, **values: Any) -> Container:
+    """Change `values` if nobody has changed the row since it was read; the object follows.
+
+    Raises StaleObject when somebody has, ContainerNotFound when the row is gone.
+    """
+    values |= {"updated_at": now, "generation": container.generation + 1}
+    result = session.execute(
+        update(Container)
+        .where(Container.id == container.id, Container.generation == container.generation)
+        .values(**values)
+        .execution_options(synchronize_session=False)
+    )
+    if not result.rowcount:  # type: ignore[attr-defined]  # an UPDATE's result has it
+        if session.scalar(select(Container.id).where(Container.id == container.id)) is None:
+            raise ContainerNotFound(container.uuid)
+        raise StaleObject(f"Container {container.uuid} was changed by another request.")
+    for field, value in values.items():
+        set_committed_value(container, field, value)
+    return container
+
+
+def rename(
+    session: Session, container: Container, name: str, scope: str, now: datetime.datetime
+) -> Container:
+    """Give a container another name, unique in `scope`. Raises as `swap`, and ContainerAlreadyExists."""
+    try:
+        return swap(session, container, now, name=name, name_key=name_key(scope, container.project_id, name))
+    except db_exception.DBDuplicateEntry as exc:
+        raise ContainerAlreadyExists(name.lower()) from exc
+
+
+def destroy(session: Session, container: Container) -> None:
+    """Remove the row with all that hangs on it: mounts, their own volumes, the claim, actions, execs."""
+    volumes = select(VolumeMapping.volume_id).where(VolumeMapping.container_uuid == container.uuid)
+    ids = list(session.scalars(volumes))
+    session.execute(delete(VolumeMapping).where(VolumeMapping.container_uuid == container.uuid))
+    if ids:
+        still_mapped = select(VolumeMapping.volume_id)
+        session.execute(delete(Volume).where(Volume.id.in_(ids), Volume.id.not_in(still_mapped)))
+    session.execute(delete(Allocation).where(Allocation.consumer_uuid == container.uuid))
+    session.execute(delete(Container).where(Container.id == container.id))
+
+
+def neighbours(session: Session, project_id: str | None, host: str, uuid: str) -> int:
+    """How many other containers of the project stay on the node."""
+    return (
+        session.scalar(
+            select(func.count())
+            .select_from(Container)
+            .where(
+                Container.project_id == project_id,
+                Container.host == host,
+                Container.uuid != uuid,
+                Container.status != Status.DELETING,
+            )
+        )
+        or 0
+    )
+
+
+def projects_on_host(session: Session, host: str) -> set[str]:
+    """Projects that have a container on the node."""
+    return set(session.scalars(select(Container.project_id).where(Container.host == host).distinct()))
+
+
+def usage(session: Session, project_id: str | None) -> dict[str, float]:
+    """What the project's containers add up to, in the units of quotas."""
+    count, cpu, memory, disk = session.execute(
+        select(
+            func.count(Container.id),
+            func.sum(Container.cpu),
+            func.sum(cast(Container.memory, Integer)),
+            func.sum(Container.disk),
+        ).where(Container.project_id == project_id, Container.container_type == ContainerType.CONTAINER)
+    ).one()
+    return {
+        "containers": count,
+        "cpu": round(float(cpu or 0), 3),
+        "memory": int(memory or 0),
+        "disk": int(disk or 0),
+    }
+
+
+def _entity() -> Select[Container, str | None]:
+    return select(Container, Registry.uuid).outerjoin(Registry, Registry.id == Container.registry_id)
+
+
+def _fetch(session: Session, statement: Select[Container, str | None]) -> list[Container]:
+    found = []
+    for container, registry_uuid in session.execute(statement):
+        container.registry_uuid = registry_uuid
+        found.append(container)
+    return found
+
+
+def _scope(context: RequestContext) -> tuple[ColumnElement[bool], ...]:
+    if context.is_admin and context.all_projects:
+        return ()
+    if context.project_id is not None:
+        return (Container.project_id == context.project_id,)
+    return (Container.user_id == context.user_id,)
+
+
+def _flush_named(session: Session, name: str | None) -> None:
+    try:
+        session.flush()
+    except db_exception.DBDuplicateEntry as exc:
+        raise ContainerAlreadyExists((name or "").lower()) from exc

@@ -1,0 +1,94 @@
+"""Queries of image records: pulls that somebody asked for."""
+
+import datetime
+import uuid
+from collections.abc import Sequence
+
+from oslo_db import exception as db_exception
+from sqlalchemy import Select, select, update
+from sqlalchemy.orm import Session
+
+from tierce.db.paging import paginate, require_sortable
+from tierce.db.tables import Image
+from tierce.model.context import RequestContext
+from tierce.model.errors import ImageAlreadyExists, ImageRecordNotFound
+from tierce.model.spec import ListQuery
+
+SORTABLE = frozenset("id uuid repo tag image_id size host project_id user_id created_at updated_at".split())
+
+
+def _scoped(context: RequestContext) -> Select[Image]:
+    statement = select(Image)
+    if context.is_admin and context.all_projects:
+        return statement
+    return statement.where(Image.project_id == context.project_id)
+
+
+def get(session: Session, context: RequestContext, ident: str) -> Image:
+    """One record of the caller's. Raises ImageRecordNotFound."""
+    image = session.scalar(_scoped(context).where(Image.uuid == ident))
+    if image is None:
+        raise ImageRecordNotFound(ident)
+    return image
+
+
+def page(session: Session, context: RequestContext, query: ListQuery) -> Sequence[Image]:
+    """One page of the caller's records. Raises ImageRecordNotFound for a bad marker."""
+    require_sortable(query, SORTABLE)
+    marker = None if query.marker is None else get(session, context, query.marker)
+    key = getattr(Image, query.sort_key)
+    return session.scalars(paginate(_scoped(context), key, Image.id, marker, query)).all()
+
+
+def request(
+    session: Session, context: RequestContext, repo: str, tag: str, host: str, now: datetime.datetime
+) -> Image:
+    """Record a pull. A record whose pull never succeeded is taken over.
+
+    Raises ImageAlreadyExists for an image that the node has.
+    """
+    same = select(Image).where(Image.repo == repo, Image.tag == tag, Image.host == host)
+    existing = session.scalar(same)
+    if existing is not None:
+        if existing.image_id is not None:
+            raise ImageAlreadyExists(repo, tag, host)
+        existing.project_id, existing.user_id = context.project_id, context.user_id
+        existing.updated_at = now
+        session.flush()
+        return existing
+    image = Image(
+        uuid=str(uuid.uuid4()),
+        repo=repo,
+        tag=tag,
+        host=host,
+        project_id=context.project_id,
+        user_id=context.user_id,
+        created_at=now,
+    )
+    session.add(image)
+    try:
+        session.flush()
+    except db_exception.DBDuplicateEntry as exc:
+        raise ImageAlreadyExists(repo, tag, host) from exc
+    return image
+
+
+def pulled(session: Session, image_uuid: str, image_id: str, size: int, now: datetime.datetime) -> None:
+    """Record that the node has the image now."""
+    session.execute(
+        update(Image)
+        .where(Image.uuid == image_uuid)
+        .values(image_id=image_id, size=str(size), updated_at=now)
+    )
+
+
+def unfinished(session: Session, host: str) -> Sequence[Image]:
+    """Pulls asked of `host` that have not succeeded."""
+    return session.scalars(select(Image).where(Image.host == host, Image.image_id.is_(None))).all()
+
+
+def forget(session: Session, image_uuid: str) -> None:
+    """Drop a record whose pull failed."""
+    image = session.scalar(select(Image).where(Image.uuid == image_uuid))
+    if image is not None:
+        session.delete(image)

@@ -1,0 +1,31 @@
+"""Queries of volumes and mounts."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from tierce.db.tables import Volume, VolumeMapping
+
+
+def mounts(session: Session, container_uuid: str) -> Sequence[tuple[VolumeMapping, Volume]]:
+    """A container's mounts in the order of the request, each with its volume."""
+    rows = session.execute(
+        select(VolumeMapping, Volume)
+        .join(Volume, Volume.id == VolumeMapping.volume_id)
+        .where(VolumeMapping.container_uuid == container_uuid)
+        .order_by(VolumeMapping.id)
+    )
+    return [(mapping, volume) for mapping, volume in rows]
+
+
+def other_users(session: Session, volume_id: int, container_uuid: str) -> int:
+    """How many other containers mount the volume."""
+    return (
+        session.scalar(
+            select(func.count())
+            .select_from(VolumeMapping)
+            .where(VolumeMapping.volume_id == volume_id, VolumeMapping.container_uuid != container_uuid)
+        )
+        or 0
+    )

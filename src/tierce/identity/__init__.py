@@ -1,0 +1,1 @@
+"""Who asks: plugs that turn a request's headers into a caller."""

@@ -1,0 +1,60 @@
+"""The contract of a placement plug: what nodes offer, and claims that cannot be overrun."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Protocol
+
+from sqlalchemy.orm import Session
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Resources:
+    """An amount: vCPUs (whole), MiB, GiB."""
+
+    vcpus: int = 0
+    memory_mb: int = 0
+    disk_gb: int = 0
+
+    def __add__(self, other: "Resources") -> "Resources":
+        return Resources(
+            self.vcpus + other.vcpus, self.memory_mb + other.memory_mb, self.disk_gb + other.disk_gb
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node, what it offers in all (overcommit included) and what is taken."""
+
+    host: str
+    capacity: Resources
+    used: Resources
+
+    def shortage(self, asked: Resources) -> str | None:
+        """Why `asked` does not fit, naming what is short; None when it fits."""
+        short = [
+            f"{capacity - used} of {capacity} {unit} free, {want} asked"
+            for unit, capacity, used, want in (
+                ("vCPU", self.capacity.vcpus, self.used.vcpus, asked.vcpus),
+                ("MiB memory", self.capacity.memory_mb, self.used.memory_mb, asked.memory_mb),
+                ("GiB disk", self.capacity.disk_gb, self.used.disk_gb, asked.disk_gb),
+            )
+            if want > capacity - used
+        ]
+        return "; ".join(short) or None
+
+
+class Placement(Protocol):
+    def candidates(self, session: Session) -> Sequence[Candidate]:
+        """Every node that offers anything."""
+
+    def claim(self, session: Session, consumer: str, host: str, asked: Resources) -> None:
+        """Give `consumer` (a container's uuid) `asked` of `host`, in the caller's transaction if it can.
+
+        Raises ResourcesUnavailable, saying what is short.
+        """
+
+    def release(self, session: Session, consumer: str) -> None:
+        """Ensure `consumer` holds nothing."""
+
+    def audit(self, session: Session, host: str) -> int:
+        """Release what containers hold that do not exist any more; how many there were."""

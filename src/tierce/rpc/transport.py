@@ -1,0 +1,65 @@
+"""The connection to the bus, from configuration.
+
+oslo.messaging registers options of its own, some under names that ours have too: they live in a
+configuration object apart, read from the same files.
+"""
+
+import socket
+import sys
+from typing import Any
+
+import oslo_messaging
+from oslo_config import cfg
+
+from tierce.rpc import failures
+
+_EXCHANGE = "zun"
+_AMQP_PORT = 5672
+_NOT_OFFERED = {"oslo_messaging_tracing": "tracing_enabled", "oslo_messaging_metrics": "metrics_enabled"}
+
+
+def build_transport(conf: cfg.ConfigOpts) -> Any:
+    """The transport that `[DEFAULT] transport_url` names; one serves a whole process.
+
+    Connects to nothing yet. The exchange is `zun` unless `[DEFAULT] control_exchange` says otherwise.
+    Raises oslo.messaging's InvalidTransportURL and DriverLoadFailure.
+    """
+    failures.install()
+    oslo_messaging.set_transport_defaults(_EXCHANGE)
+    bus_conf = cfg.ConfigOpts()
+    bus_conf(args=[], default_config_files=conf.config_file, default_config_dirs=conf.config_dir)
+    for group, name in _NOT_OFFERED.items():
+        # The library reads these from the object it is given, and registers them on its global one.
+        bus_conf.register_opt(cfg.BoolOpt(name), group=group)
+        bus_conf.set_override(name, False, group=group)
+    return oslo_messaging.get_rpc_transport(
+        bus_conf, url=conf.transport_url, allowed_remote_exmods=[failures.ZUN_MODULE]
+    )
+
+
+def broker_addresses(transport: Any, conf: cfg.ConfigOpts) -> list[tuple[str, int]]:
+    """Host and port of each broker of the transport; none for the bus inside the process."""
+    url = oslo_messaging.TransportURL.parse(transport.conf, conf.transport_url)
+    return [(host.hostname, host.port or _AMQP_PORT) for host in url.hosts]
+
+
+def reachable(brokers: list[tuple[str, int]], seconds: float) -> bool:
+    """Whether any broker takes a TCP connection, waiting `seconds` for each."""
+    for broker in brokers:
+        try:
+            socket.create_connection(broker, timeout=seconds).close()
+        except OSError:
+            continue
+        return True
+    return False
+
+
+def send_errors() -> tuple[type[Exception], ...]:
+    """What a send may raise when the bus cannot be reached, by the drivers loaded until now.
+
+    The rabbit driver lets errors of its own libraries through. They are looked up among what is
+    loaded, as importing them would cost a process without a broker 10 MiB.
+    """
+    known = (("kombu.exceptions", "KombuError"), ("amqp.exceptions", "AMQPError"))
+    loaded = [getattr(sys.modules[module], name) for module, name in known if module in sys.modules]
+    return (oslo_messaging.MessagingException, OSError, *loaded)

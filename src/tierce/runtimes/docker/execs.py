@@ -1,0 +1,93 @@
+"""A command inside a container, waited for: `POST /containers/{id}/exec` and what follows."""
+
+import contextlib
+import logging
+import pathlib
+import shlex
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import psutil
+
+from tierce.model.container import ExecResult
+from tierce.model.errors import ExecTimeout, RuntimeUnreachable
+from tierce.runtimes.docker.connection import Connection, Stream
+from tierce.runtimes.docker.frames import demultiplex, newest
+
+LOG = logging.getLogger(__name__)
+
+_OUTPUT_LIMIT = 16 * 1024 * 1024  # bytes; a command may write as fast as this program can read
+_LOOK_AGAIN = 0.02  # seconds
+
+
+def run(connection: Connection, ref: str, command: Sequence[str], timeout: float) -> ExecResult:
+    """Run `command` and wait for its end; of its output, the newest 16 MiB.
+
+    A command that could not be executed is a result too: exit code 126 or 127, the reason in the
+    output. Raises ExecTimeout after `timeout` s, RuntimeConflict when the container does not run.
+    """
+    wanted = {"AttachStdout": True, "AttachStderr": True, "Cmd": list(command)}
+    exec_id = connection.call("POST", "/containers/{}/exec", ref, body=wanted)["Id"]
+    start = {"Detach": False, "Tty": False}
+    # The deadline bounds the reading, so the wait for a single piece must be the longer one.
+    patience = connection.timeout + timeout
+    with (
+        connection.stream("POST", "/exec/{}/start", exec_id, body=start, timeout=patience) as stream,
+        _deadline(timeout, stream) as expired,
+    ):
+        output = newest(_until_cut(stream, expired), _OUTPUT_LIMIT)
+        while not _finished(found := connection.call("GET", "/exec/{}/json", exec_id)):
+            if expired.wait(_LOOK_AGAIN):
+                _end(found.get("Pid") or 0, found["ContainerID"])
+                raise ExecTimeout(
+                    f"Timeout on executing command: {shlex.join(command)} (limit: {timeout:g} s)"
+                )
+    return ExecResult(output=output, exit_code=found["ExitCode"])
+
+
+@contextlib.contextmanager
+def _deadline(timeout: float, stream: Stream) -> Iterator[threading.Event]:
+    """After `timeout` s, set the event and end the reading of the stream."""
+    expired = threading.Event()
+
+    def expire() -> None:
+        expired.set()
+        stream.cut()
+
+    timer = threading.Timer(timeout, expire)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield expired
+    finally:
+        timer.cancel()
+
+
+def _until_cut(stream: Stream, expired: threading.Event) -> Iterator[bytes]:
+    try:
+        yield from demultiplex(stream)
+    except RuntimeUnreachable:
+        if not expired.is_set():
+            raise
+
+
+def _finished(found: Mapping[str, Any]) -> bool:
+    """The Engine may say for a moment that nothing runs and not yet know the exit code."""
+    return not found["Running"] and found["ExitCode"] is not None
+
+
+def _end(pid: int, container_id: str) -> None:
+    """Kill process `pid` and what it started, if this program can.
+
+    The number is the Engine's. Where the Engine counts in another PID namespace or on another machine
+    it may be anyone's here, so a process that is not in the container's control group is left alone:
+    it ends when its container does.
+    """
+    try:
+        if pid and container_id in pathlib.Path(f"/proc/{pid}/cgroup").read_text():
+            process = psutil.Process(pid)
+            for each in (process, *process.children(recursive=True)):
+                each.kill()
+    except (OSError, psutil.Error) as error:
+        LOG.warning("A timed-out command could not be ended in container %s: %s", container_id, error)

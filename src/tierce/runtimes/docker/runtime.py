@@ -1,0 +1,65 @@
+"""The Docker Engine as a Runtime: its faces and the connection that they share."""
+
+from oslo_config import cfg
+
+from tierce.runtimes.docker.connection import Connection
+from tierce.runtimes.docker.containers import EngineContainers
+from tierce.runtimes.docker.images import EngineImages
+from tierce.runtimes.docker.networks import BridgeNetworks
+from tierce.runtimes.docker.spec import SecurityDefaults
+
+_SPARE_CONNECTIONS = 8
+"""For what is not one of the agent's workers: its event stream, inventory, and synchronous requests."""
+
+_SECURE = SecurityDefaults()
+
+
+class DockerRuntime:
+    """One Engine. Making this object asks the Engine nothing; every call fails alone while it is down."""
+
+    name = "Docker"
+
+    def __init__(
+        self,
+        api_url: str,
+        *,
+        api_version: str = "auto",
+        timeout: float = 60,
+        pool_size: int = 40,
+        security: SecurityDefaults = _SECURE,
+    ) -> None:
+        """`timeout` in seconds; `pool_size` connections are kept open at most, more are made when needed."""
+        self._connection = Connection(api_url, api_version=api_version, timeout=timeout, pool_size=pool_size)
+        self._containers = EngineContainers(self._connection, security)
+        self._images = EngineImages(self._connection)
+        self._networks = BridgeNetworks(self._connection)
+
+    @classmethod
+    def from_conf(cls, conf: cfg.ConfigOpts) -> "DockerRuntime":
+        """By the options of `[docker]` and `[agent]`."""
+        return cls(
+            conf.docker.api_url,
+            api_version=conf.docker.docker_remote_api_version,
+            timeout=conf.docker.default_timeout,
+            pool_size=conf.agent.workers + _SPARE_CONNECTIONS,
+            security=SecurityDefaults(
+                no_new_privileges=conf.agent.no_new_privileges,
+                pids_limit=conf.agent.pids_limit,
+                drop_capabilities=tuple(conf.agent.drop_capabilities),
+            ),
+        )
+
+    @property
+    def containers(self) -> EngineContainers:
+        return self._containers
+
+    @property
+    def images(self) -> EngineImages:
+        return self._images
+
+    @property
+    def networks(self) -> BridgeNetworks:
+        return self._networks
+
+    def close(self) -> None:
+        self._connection.close()

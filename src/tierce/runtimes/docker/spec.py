@@ -1,0 +1,121 @@
+"""From a RuntimeSpec to the Engine's words: the bodies of container creation and network connection.
+
+Pure. A body holds only the keys that are meant: engines come to refuse options that earlier ones
+ignored. StdinOnce is never among them: a shell would end when the first attached client leaves.
+Source: the Engine's API reference, `ContainerCreate`.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tierce.model.container import Healthcheck, NetworkAttachment, RestartPolicy, RuntimeSpec
+
+_MIB = 1024 * 1024
+_SECOND = 1_000_000_000  # nanoseconds
+_CPU_SHARES = 1024  # of one CPU
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SecurityDefaults:
+    """What every container that is not privileged gets; a `pids_limit` of 0 is none."""
+
+    no_new_privileges: bool = True
+    pids_limit: int = 4096
+    drop_capabilities: Sequence[str] = ()
+
+
+def create_body(spec: RuntimeSpec, security: SecurityDefaults) -> dict[str, Any]:
+    """The body of `POST /containers/create`; `spec.networks` after the first are not in it."""
+    optional = {
+        "Cmd": list(spec.command),
+        "Entrypoint": list(spec.entrypoint),
+        "Env": [f"{name}={value}" for name, value in spec.environment.items()],
+        "WorkingDir": spec.workdir,
+        "Hostname": spec.hostname,
+        "Tty": spec.tty,
+        "OpenStdin": spec.interactive,
+        "ExposedPorts": {port: {} for port in spec.exposed_ports},
+        "Healthcheck": _healthcheck(spec.healthcheck),
+        **_primary_network(spec),
+    }
+    return {
+        "Image": spec.image,
+        "Labels": {**spec.labels, **spec.owner_labels},
+        "HostConfig": _host_config(spec, security),
+        **_meant(optional),
+    }
+
+
+def endpoint_config(attachment: NetworkAttachment) -> dict[str, Any]:
+    """The container's place in one network, as creation and `POST /networks/{id}/connect` take it."""
+    addresses = _meant({"IPv4Address": attachment.ipv4, "IPv6Address": attachment.ipv6})
+    return _meant(
+        {"Aliases": list(attachment.aliases), "IPAMConfig": addresses, "MacAddress": attachment.mac_address}
+    )
+
+
+def _meant(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what is empty, 0 or false: to leave it out means the same, on every version."""
+    return {name: value for name, value in options.items() if value}
+
+
+def _primary_network(spec: RuntimeSpec) -> dict[str, Any]:
+    if not spec.networks:
+        return {}
+    primary = spec.networks[0]
+    return {
+        "NetworkingConfig": {"EndpointsConfig": {primary.network: endpoint_config(primary)}},
+        "MacAddress": primary.mac_address,  # engines before API 1.44 read it here alone
+    }
+
+
+def _host_config(spec: RuntimeSpec, security: SecurityDefaults) -> dict[str, Any]:
+    optional = {
+        "Memory": spec.memory and spec.memory * _MIB,
+        "CpuShares": spec.cpus and int(_CPU_SHARES * spec.cpus),
+        "CpusetCpus": ",".join(map(str, spec.cpuset_cpus)),
+        "CpusetMems": ",".join(map(str, spec.cpuset_mems)),
+        "StorageOpt": spec.disk and {"size": f"{spec.disk}G"},
+        "Runtime": spec.runtime,
+        "RestartPolicy": _restart_policy(spec.restart_policy),
+        "AutoRemove": spec.auto_remove,
+        # Not `Binds`: those make a missing source as an empty directory, and cut a path at its colon.
+        "Mounts": [
+            {"Type": "bind", "Source": mount.source, "Target": mount.target, "ReadOnly": mount.read_only}
+            for mount in spec.mounts
+        ],
+        "Privileged": spec.privileged,
+        **({} if spec.privileged else _confinement(security)),
+    }
+    return {"NetworkMode": spec.networks[0].network if spec.networks else "none", **_meant(optional)}
+
+
+def _confinement(security: SecurityDefaults) -> dict[str, Any]:
+    return {
+        "SecurityOpt": ["no-new-privileges"] if security.no_new_privileges else [],
+        "PidsLimit": security.pids_limit,
+        "CapDrop": list(security.drop_capabilities),
+    }
+
+
+def _restart_policy(policy: RestartPolicy) -> dict[str, Any] | None:
+    if policy.name == "no":
+        return None
+    if policy.name != "on-failure":  # the Engine refuses a count with any other policy
+        return {"Name": policy.name}
+    return {"Name": policy.name, "MaximumRetryCount": policy.maximum_retry_count}
+
+
+def _healthcheck(check: Healthcheck | None) -> dict[str, Any] | None:
+    """Numbers that are left out are the image's."""
+    if check is None:
+        return None
+    if check.test is None:
+        return {"Test": ["NONE"]}
+    numbers = {
+        "Interval": check.interval * _SECOND,
+        "Timeout": check.timeout * _SECOND,
+        "Retries": check.retries,
+    }
+    return {"Test": ["CMD-SHELL", check.test], **_meant(numbers)}

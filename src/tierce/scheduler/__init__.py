@@ -1,0 +1,1 @@
+"""Which node takes a container."""

@@ -1,0 +1,186 @@
+"""The `local` volume driver: files and directories of this node, under one directory.
+
+    <volume_dir>/<uuid>/<uuid>                 a file injected into a container
+    <volume_dir>/<uuid>/                       a directory that goes with its container
+    <volume_dir>/named/<project's hash>/<name>/  a directory that outlives its containers
+
+Containers write into these directories as they like, so nothing inside one is trusted: removal
+follows no link, enters no mount point, and no depth of directories can exhaust it.
+"""
+
+import base64
+import contextlib
+import errno
+import hashlib
+import itertools
+import os
+import re
+import stat
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+from tierce.model.errors import Conflict, InvalidValue, RuntimeFailure
+from tierce.volumes.base import VolumeSpec
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+
+
+class LocalVolumes:
+    """VolumeDriver over `volume_dir`, which is made, closed to other users, if it does not exist.
+
+    Every method raises InvalidValue for a volume whose uuid, name or contents are malformed, and
+    RuntimeFailure with the system's reason when the disk refuses.
+    """
+
+    def __init__(self, volume_dir: str | os.PathLike[str]) -> None:
+        self._root = Path(volume_dir)
+
+    def ensure(self, volume: VolumeSpec) -> str:
+        """Ensure the volume exists; return the path to bind.
+
+        One that exists is left as it is: a container may have written to it.
+        """
+        path = self._path(volume)
+        contents = None if volume.contents is None else _decoded(volume)
+        with _os_errors_told(volume):
+            for parent in reversed(path.relative_to(self._root).parents):
+                (self._root / parent).mkdir(mode=0o700, parents=True, exist_ok=True)
+            if contents is None:
+                _make_directory(path)
+                return str(path)
+            path.mkdir(mode=0o700, exist_ok=True)
+            file = path / volume.uuid
+            if not file.is_file():
+                _write(file, contents)
+            return str(file)
+
+    def remove(self, volume: VolumeSpec) -> None:
+        """Ensure nothing of the volume is left, unless it is a named one: those are kept.
+
+        Raises Conflict, having kept what is mounted there, when something is mounted in it.
+        """
+        if volume.name is not None:
+            return
+        path = self._path(volume)
+        removing = self._root / f".removing-{volume.uuid}"
+        with _os_errors_told(volume):
+            if os.path.lexists(path) or removing.exists():
+                _remove(path, removing)
+
+    def _path(self, volume: VolumeSpec) -> Path:
+        if volume.name is None:
+            return self._root / _checked_uuid(volume.uuid)
+        if not _NAME.fullmatch(volume.name):
+            raise InvalidValue(
+                "The name of a volume is 1 to 128 letters, digits, underscores, dots and dashes, "
+                "beginning with a letter or a digit."
+            )
+        project = hashlib.sha256(volume.project_id.encode()).hexdigest()
+        return self._root / "named" / project / volume.name
+
+
+def _checked_uuid(text: str) -> str:
+    """`text`, which becomes a file name, if it is a UUID in its one usual form."""
+    try:
+        if str(uuid.UUID(text)) == text:
+            return text
+    except ValueError:
+        pass
+    raise InvalidValue("The id of a volume must be a UUID.")
+
+
+def _decoded(volume: VolumeSpec) -> bytes:
+    """The contents; line breaks, which many encoders put in, count for nothing."""
+    try:
+        return base64.b64decode("".join((volume.contents or "").split()), validate=True)
+    except ValueError:
+        # The decoder's own words are left out: they may quote a secret.
+        raise InvalidValue(f"The contents of volume {volume.uuid} are not base64 text.") from None
+
+
+def _write(file: Path, contents: bytes) -> None:
+    """Publish a file: it is there as a whole, also after a power failure, or not at all.
+
+    Mode 0644: the process in the container runs as a uid that is not known here, and must read it.
+    Other users of this node are kept out by the directory around it, which only the engine crosses.
+    """
+    descriptor, temporary = tempfile.mkstemp(dir=file.parent)
+    try:
+        with open(descriptor, "wb") as stream:
+            stream.write(contents)
+            os.fchmod(descriptor, 0o644)
+            stream.flush()
+            os.fsync(descriptor)
+        os.rename(temporary, file)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    directory = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _make_directory(path: Path) -> None:
+    """Ensure a directory that a container can write to as any uid, hence mode 0777.
+
+    Not sticky: in a sticky directory the kernel (fs.protected_regular) refuses root to open another
+    user's file for writing, which is what the start scripts of many images do.
+
+    Made with mode 0, so that one cut short is known and finished, and a mode that the container
+    has set itself stays.
+    """
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=0)
+    if stat.S_IMODE(path.stat().st_mode) == 0:
+        path.chmod(0o777)
+
+
+def _remove(path: Path, removing: Path) -> None:
+    """Delete `path` and all below it, by way of the private directory `removing` beside it.
+
+    Each directory is first moved into `removing`, then emptied there: its files deleted, its own
+    directories moved likewise. So it never goes deeper than one level, nobody else can exchange
+    what is being looked at for a link, and the kernel, which does not move a mount point (EBUSY),
+    keeps us out of everything mounted. Cut short, it goes on from what is in `removing`.
+    """
+    removing.mkdir(mode=0o700, exist_ok=True)
+    first_free = 1 + max((int(name) for name in os.listdir(removing)), default=0)
+    places = (removing / str(number) for number in itertools.count(first_free))
+    if os.path.lexists(path):
+        os.rename(path, next(places))
+    while names := os.listdir(removing):
+        for name in names:
+            _dismantle(removing / name, places)
+    removing.rmdir()
+
+
+def _dismantle(path: Path, places: Iterator[Path]) -> None:
+    """Delete `path`; the directories in it go to `places` instead."""
+    if not stat.S_ISDIR(path.lstat().st_mode):
+        path.unlink()
+        return
+    with os.scandir(path) as entries:
+        found = list(entries)
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            os.rename(entry.path, next(places))
+        else:
+            os.unlink(entry.path)
+    path.rmdir()
+
+
+@contextlib.contextmanager
+def _os_errors_told(volume: VolumeSpec) -> Iterator[None]:
+    """Turn the system's errors into ours, without paths of this machine."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.EBUSY:
+            raise Conflict(
+                f"Something is mounted in volume {volume.uuid}: it must be unmounted first."
+            ) from error
+        raise RuntimeFailure(f"Volume {volume.uuid} failed on the node: {error.strerror}.") from error
