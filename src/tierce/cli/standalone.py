@@ -44,13 +44,17 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def run(_args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
-    """Serve until SIGTERM or SIGINT; 0 when everything under way was finished."""
     logs.setup(conf)
+    return serve(conf)
+
+
+def serve(conf: cfg.ConfigOpts, observer: Observer | None = None) -> int:
+    """Serve until SIGTERM or SIGINT; 0 when everything under way was finished or is safe in the queue."""
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     with only_one(conf):
-        service = Standalone(conf)
+        service = Standalone(conf, observer=observer)
         host, port = service.start()
         LOG.info("Serving on http://%s:%d", host, port)
         stop.wait()

@@ -37,14 +37,14 @@ class Containers:
     def list(self, context: RequestContext, query: ListQuery, all_projects: bool) -> Sequence[Row[Any]]:
         """One page of containers, newest data that the runtime's events brought.
 
-        Raises PolicyNotAuthorized (also for a filter on a hidden field), ContainerNotFound for a bad
-        marker, InvalidParameterValue for a bad sort key.
+        Raises PolicyNotAuthorized (also for a filter or an order by a hidden field), ContainerNotFound
+        for a bad marker, InvalidParameterValue for a bad sort key.
         """
         self._policy.require(context, "container:get_all")
         if all_projects:
             self._policy.require(context, "container:get_all_all_projects")
             context = context.spanning()
-        for field in query.filters:
+        for field in (*query.filters, query.sort_key):
             self._policy.require(context, f"container:get_one:{field}")
         return self._database.read(lambda session: containers.page(session, context, query))
 

@@ -51,16 +51,15 @@ class Images:
         self._policy.require(context, "image:pull")
         reference = parse(repo)
         if reference.domain is None and self._conf.docker.default_registry:
-            reference = parse(f"{self._conf.docker.default_registry}/{repo}")
+            reference = reference.within(self._conf.docker.default_registry)
         tag = f"@{reference.digest}" if reference.digest else reference.tag or "latest"
-        name = f"{reference.domain}/{reference.path}" if reference.domain else reference.path
 
         def work(session: Session) -> Image:
             hostname = self._resolve_host(session, host)
             now = self._clock.now()
             if not liveness.is_up(session, hostname, now, self._conf.service_down_time):
                 raise HostNotUp(hostname)
-            return images.request(session, context, name, tag, hostname, now)
+            return images.request(session, context, reference.name, tag, hostname, now)
 
         image = self._database.write(work)
         self._compute.image_pull(context, image.host or "", image)

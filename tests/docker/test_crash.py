@@ -1,0 +1,209 @@
+"""Killed by SIGKILL at any point of a create or a delete, the service finishes the work after a restart:
+once, and with nothing left over in Docker.
+"""
+
+import pathlib
+import sqlite3
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+import docker
+from tests.support.engines import BUSYBOX
+from tests.support.service import Http, Service
+
+CRASHING = (sys.executable, str(pathlib.Path(__file__).parents[1] / "support" / "crash.py"))
+
+CREATE_STEPS = [
+    (step, moment) for step in ("image", "volumes", "networks", "container") for moment in ("before", "after")
+]
+CREATE_POINTS = [
+    "commit",
+    *(f"step create {step} {moment}" for step, moment in CREATE_STEPS),
+    "step create compute__do_container_create committed",
+    "step create started before",
+    "step create started after",
+    "step create compute__do_container_start committed",
+]
+DELETE_POINTS = [
+    "commit",
+    *(
+        f"step delete {step} {moment}"
+        for step in ("stopped", "container", "networks", "volumes")
+        for moment in ("before", "after")
+    ),
+    "step delete compute__do_container_delete committed",
+]
+CREATE_ENGINE_CALLS = 8
+DELETE_ENGINE_CALLS = 5
+
+
+@pytest.fixture(scope="module")
+def engine(docker_engine: str) -> Iterator[docker.DockerClient]:
+    client = docker.DockerClient(docker_engine)
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def service(tmp_path: pathlib.Path, docker_engine: str) -> Iterator[Service]:
+    made = Service(tmp_path / "home", docker_engine, command=CRASHING)
+    yield made
+    if made.process is not None:
+        made.kill()
+
+
+def ours(engine: docker.DockerClient) -> tuple[list[str], list[str]]:
+    """Names of Tierce's containers and networks in the Engine."""
+    return (
+        [
+            container.name
+            for container in engine.containers.list(all=True)
+            if container.name.startswith("zun-")
+        ],
+        [network.name for network in engine.networks.list() if network.name.startswith("tierce-")],
+    )
+
+
+def request_create(http: Http) -> None:
+    """A container that notes each of its starts in a volume that outlives it."""
+    try:
+        http.create(
+            name="victim",
+            image=BUSYBOX,
+            command=["sh", "-c", "trap 'exit 0' TERM; echo started >> /notes/log; sleep 1000 & wait"],
+            mounts=[
+                {"type": "volume", "source": "notes", "destination": "/notes"},
+                {"type": "volume", "size": 1, "destination": "/scratch"},
+            ],
+        )
+    except OSError:
+        # The service died before it could answer.
+        return
+
+
+def request_delete(http: Http) -> None:
+    try:
+        http.raw("DELETE", "/containers/victim", params={"stop": "true"})
+    except OSError:
+        return
+
+
+def starts(service: Service) -> int:
+    logs = list((service.home / "mnt").glob("named/*/notes/log"))
+    return sum(len(log.read_text().splitlines()) for log in logs)
+
+
+def rows(service: Service, table: str) -> int:
+    with sqlite3.connect(service.home / "tierce.sqlite") as connection:
+        count: int = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        return count
+
+
+def await_death(service: Service) -> None:
+    assert service.process is not None
+    assert service.process.wait(30) == -9, service.log
+    service.process = None
+
+
+def delete_and_check_nothing_is_left(service: Service, http: Http, engine: docker.DockerClient) -> None:
+    if http.show("victim") is not None:
+        http.call("DELETE", "/containers/victim?force=true")
+        http.wait("victim", None)
+    assert ours(engine) == ([], [])
+    leftovers = [path.name for path in (service.home / "mnt").iterdir() if path.name != "named"]
+    assert leftovers == []
+    for table in ("container", "container_actions", "volume", "volume_mapping", "tierce_allocation"):
+        assert rows(service, table) == 0, table
+
+
+def interrupted(service: Service, point: str) -> dict[str, str]:
+    return {"TIERCE_CRASH_AT": point}
+
+
+def check_create(service: Service, engine: docker.DockerClient, point: str) -> None:
+    service.start(interrupted(service, point))
+    http = Http(service)
+    request_create(http)
+    await_death(service)
+
+    service.start()
+    container = http.wait("victim", "Running")
+    assert container["status_reason"] is None
+    containers, networks = ours(engine)
+    assert containers == [f"zun-{container['uuid']}"]
+    assert len(networks) == 1
+    assert starts(service) == 1
+    assert [
+        action["message"]
+        for action in http.call("GET", "/containers/victim/container_actions")["containerActions"]
+    ] == [None]
+    delete_and_check_nothing_is_left(service, http, engine)
+    assert service.stop() == 0
+
+
+def check_delete(service: Service, engine: docker.DockerClient, point: str) -> None:
+    service.start()
+    http = Http(service)
+    request_create(http)
+    http.wait("victim", "Running")
+    assert service.stop() == 0
+
+    service.start(interrupted(service, point))
+    request_delete(http)
+    await_death(service)
+
+    service.start()
+    http.wait("victim", None)
+    delete_and_check_nothing_is_left(service, http, engine)
+    assert service.stop() == 0
+
+
+@pytest.mark.parametrize("point", CREATE_POINTS)
+def test_create_survives_a_kill_at_each_step(
+    service: Service, engine: docker.DockerClient, point: str
+) -> None:
+    check_create(service, engine, point)
+
+
+@pytest.mark.parametrize("point", DELETE_POINTS)
+def test_delete_survives_a_kill_at_each_step(
+    service: Service, engine: docker.DockerClient, point: str
+) -> None:
+    check_delete(service, engine, point)
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("call", range(1, CREATE_ENGINE_CALLS + 1))
+def test_create_survives_a_kill_around_each_engine_call(
+    service: Service, engine: docker.DockerClient, call: int, moment: str
+) -> None:
+    check_create(service, engine, f"engine {moment} {call}")
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("call", range(1, DELETE_ENGINE_CALLS + 1))
+def test_delete_survives_a_kill_around_each_engine_call(
+    service: Service, engine: docker.DockerClient, call: int, moment: str
+) -> None:
+    check_delete(service, engine, f"engine {moment} {call}")
+
+
+def test_the_engine_calls_are_those_that_are_interrupted_above(
+    service: Service, engine: docker.DockerClient, tmp_path: pathlib.Path
+) -> None:
+    """One call more than the tests above interrupt would be a point that nobody has tried."""
+    counts = []
+    service.start({"TIERCE_CRASH_COUNT": str(tmp_path / "create")})
+    http = Http(service)
+    request_create(http)
+    http.wait("victim", "Running")
+    service.stop()
+    service.start({"TIERCE_CRASH_COUNT": str(tmp_path / "delete")})
+    request_delete(http)
+    http.wait("victim", None)
+    service.stop()
+    for action in ("create", "delete"):
+        counts.append((tmp_path / action).read_text().splitlines())
+    assert [len(calls) for calls in counts] == [CREATE_ENGINE_CALLS, DELETE_ENGINE_CALLS], counts

@@ -1,0 +1,76 @@
+"""`tierce standalone`, made to die by SIGKILL at one exact point, for the crash tests.
+
+TIERCE_CRASH_AT is `step ACTION STEP MOMENT` (a boundary that the agent's observer is told of), `engine
+BEFORE|AFTER N` (the N-th call to the Engine since the request that is to be interrupted: before it is
+sent, or when the Engine has answered and nobody has heard), or `commit` (after the API's transaction,
+before its message). With TIERCE_CRASH_COUNT the calls to the Engine are written to that file instead.
+"""
+
+import os
+import pathlib
+import signal
+import sys
+from typing import Any
+
+import requests
+
+from tierce import config
+from tierce.cli import standalone
+from tierce.control.messages import Messages
+from tierce.observability import logs
+
+POINT = os.environ.get("TIERCE_CRASH_AT", "").split()
+COUNT = os.environ.get("TIERCE_CRASH_COUNT")
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def observe(action: str, step: str, moment: str) -> None:
+    if ["step", action, step, moment] == POINT:
+        die()
+
+
+class EngineCalls:
+    """Counts the Engine calls of an operation: those made by the threads that run actions."""
+
+    def __init__(self) -> None:
+        self.made = 0
+        self._send = requests.Session.send
+
+    def install(self) -> None:
+        calls = self
+
+        def send(session: requests.Session, request: Any, **more: Any) -> Any:
+            import threading
+
+            if not threading.current_thread().name.startswith("tierce-action"):
+                return calls._send(session, request, **more)
+            calls.made += 1
+            calls._perhaps_die("before")
+            answer = calls._send(session, request, **more)
+            calls._perhaps_die("after")
+            if COUNT:
+                with pathlib.Path(COUNT).open("a") as file:
+                    file.write(f"{request.method} {request.path_url}\n")
+            return answer
+
+        requests.Session.send = send  # type: ignore[method-assign]
+
+    def _perhaps_die(self, moment: str) -> None:
+        if ["engine", moment, str(self.made)] == POINT:
+            die()
+
+
+def main() -> int:
+    conf = config.load([sys.argv[sys.argv.index("--config-file") + 1]])
+    logs.setup(conf)
+    EngineCalls().install()
+    if POINT == ["commit"]:
+        Messages._send = lambda *_: die()  # type: ignore[assignment,method-assign]
+    return standalone.serve(conf, observer=observe)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
