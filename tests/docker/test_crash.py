@@ -5,11 +5,12 @@ once, and with nothing left over in Docker.
 import pathlib
 import sqlite3
 import sys
+import time
 from collections.abc import Iterator
 
+import docker
 import pytest
 
-import docker
 from tests.support.engines import BUSYBOX
 from tests.support.service import Http, Service
 
@@ -35,7 +36,7 @@ DELETE_POINTS = [
     ),
     "step delete compute__do_container_delete committed",
 ]
-CREATE_ENGINE_CALLS = 8
+CREATE_ENGINE_CALLS = 7
 DELETE_ENGINE_CALLS = 5
 
 
@@ -95,6 +96,14 @@ def starts(service: Service) -> int:
     return sum(len(log.read_text().splitlines()) for log in logs)
 
 
+def await_start(service: Service) -> None:
+    """The container runs before its program has written its note."""
+    deadline = time.monotonic() + 10
+    while not starts(service):
+        assert time.monotonic() < deadline, "the program in the container never began"
+        time.sleep(0.02)
+
+
 def rows(service: Service, table: str) -> int:
     with sqlite3.connect(service.home / "tierce.sqlite") as connection:
         count: int = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
@@ -134,6 +143,7 @@ def check_create(service: Service, engine: docker.DockerClient, point: str) -> N
     containers, networks = ours(engine)
     assert containers == [f"zun-{container['uuid']}"]
     assert len(networks) == 1
+    await_start(service)
     assert starts(service) == 1
     assert [
         action["message"]
@@ -194,7 +204,6 @@ def test_the_engine_calls_are_those_that_are_interrupted_above(
     service: Service, engine: docker.DockerClient, tmp_path: pathlib.Path
 ) -> None:
     """One call more than the tests above interrupt would be a point that nobody has tried."""
-    counts = []
     service.start({"TIERCE_CRASH_COUNT": str(tmp_path / "create")})
     http = Http(service)
     request_create(http)
@@ -204,6 +213,5 @@ def test_the_engine_calls_are_those_that_are_interrupted_above(
     request_delete(http)
     http.wait("victim", None)
     service.stop()
-    for action in ("create", "delete"):
-        counts.append((tmp_path / action).read_text().splitlines())
+    counts = [(tmp_path / action).read_text().splitlines() for action in ("create", "delete")]
     assert [len(calls) for calls in counts] == [CREATE_ENGINE_CALLS, DELETE_ENGINE_CALLS], counts

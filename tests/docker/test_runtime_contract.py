@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.support.runtime_contract import RuntimeContract
 
+from tests.support.runtime_contract import RuntimeContract
 from tierce.runtimes.docker import DockerRuntime
 
 

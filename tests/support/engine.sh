@@ -16,25 +16,34 @@ run=$dir/run
 trees=${ENGINE_TREES:-/var/tmp/engine-trees}
 root=; [ "$suite" = host ] || root=$trees/$suite
 
-make_tree() {
-  [ -x "$root/usr/sbin/dockerd" ] || [ -x "$root/usr/bin/dockerd" ] && return
+make_tree() (
   mkdir -p "$trees"
-  debootstrap --variant=minbase --include=docker.io,containerd,runc,iptables,ca-certificates "$suite" "$root.new" >"$dir/tree.log" 2>&1
+  exec 9>"$trees/lock"
+  flock 9
+  [ -d "$root" ] && return
+  rm -rf "$root.new"
+  debootstrap --variant=minbase --include=docker.io,containerd,runc,iptables,procps,ca-certificates \
+    "$suite" "$root.new" >"$dir/tree.log" 2>&1
   mv "$root.new" "$root"
-}
+)
 
-mount_tree() {
+# Makes the tree the root. Not by chroot: what a container executes later would then see the machine's own root.
+enter_tree() {
+  local each
   mount --bind "$root" "$root"
   for each in proc sys dev; do mount --rbind "/$each" "$root/$each"; done
   mount -t tmpfs tmpfs "$root/run"
   mkdir -p "$root$dir"
   mount --bind "$dir" "$root$dir"
+  cd "$root"
+  pivot_root . mnt
+  umount -l /mnt
 }
 
 # start NAME COMMAND...: in the background, its pid and log named after it
 start() {
   local name=$1; shift
-  setsid ${root:+chroot "$root"} "$@" >"$dir/$name.log" 2>&1 </dev/null &
+  setsid "$@" >"$dir/$name.log" 2>&1 </dev/null &
   echo $! >"$run/$name.pid"
 }
 
@@ -54,21 +63,21 @@ await() {
 # Runs in the new namespaces.
 daemons() {
   ip link set lo up
-  [ -z "$root" ] || mount_tree
-  ${root:+chroot "$root"} containerd config default | sed -e "s#^root = .*#root = \"$dir/data/containerd\"#" \
+  [ -z "$root" ] || enter_tree
+  containerd config default | sed -e "s#^root = .*#root = \"$dir/data/containerd\"#" \
     -e "s#^state = .*#state = \"$run/containerd\"#" -e 's#disabled_plugins = .*cri.*#disabled_plugins = []#' \
     -e "s#/run/containerd/containerd.sock#$run/containerd.sock#" >"$dir/containerd.toml"
   start containerd containerd --config "$dir/containerd.toml" --address "$run/containerd.sock"
   await containerd test -S "$run/containerd.sock"
   start dockerd dockerd --containerd "$run/containerd.sock" --data-root "$dir/data/docker" --exec-root "$run/docker" \
     --pidfile "$run/docker.pid" --host "unix://$run/docker.sock" --default-address-pool base=172.30.0.0/16,size=24
-  await dockerd curl -sfo /dev/null --unix-socket "$run/docker.sock" http://engine/_ping
 }
 
 up() {
   mkdir -p "$run" "$dir/data"
   [ -z "$root" ] || make_tree
   unshare --net --mount --propagation private "$0" daemons "$dir" "$suite"
+  await dockerd curl -sfo /dev/null --unix-socket "$run/docker.sock" http://engine/_ping
   if [ -n "$owner" ]; then setsid "$0" guard "$dir" "$suite" "$owner" >/dev/null 2>&1 </dev/null & fi
   echo "DOCKER_HOST=unix://$run/docker.sock"
   echo "CRI=unix://$run/containerd.sock"

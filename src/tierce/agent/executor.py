@@ -110,8 +110,10 @@ class Executor:
         """Run every queued action; the time up to which events are accounted for."""
         accounted_ns = 0
         try:
-            while not self._stopping and (observed := self._runner.run_next(uuid)) is not None:
-                accounted_ns = max(accounted_ns, observed)
+            more = True
+            while more and not self._stopping and (ran := self._runner.run_next(uuid)) is not None:
+                accounted_ns = max(accounted_ns, ran.observed_ns)
+                more = ran.more
         except RetryLater:
             self._postpone(uuid)
         return accounted_ns

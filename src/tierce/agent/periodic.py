@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 
 from tierce.model.clock import Clock
+from tierce.model.errors import TierceError
 
 LOG = logging.getLogger(__name__)
 
@@ -64,6 +65,8 @@ class Periodic:
         while (entry := self._next()) is not None:
             try:
                 entry.call()
+            except TierceError as exc:
+                LOG.warning("A periodic task failed; it runs again at its next time: %s", exc)
             except Exception:
                 LOG.exception("A periodic task failed; it runs again at its next time")
             if entry.interval is not None:

@@ -40,6 +40,9 @@ class Reconciler:
         report = self._plugs.runtime.containers.inspect(runtime_name(uuid))
         if report is None:
             self._missing(container)
+        elif container.container_id is None:
+            # Made late, by a call that its creation had given up: the claim is not held any more.
+            self._remove_leftover(report.name)
         else:
             self._write(container, self._differences(container, report))
 

@@ -5,6 +5,7 @@ decided; a failure with its reason. Between them only idempotent steps happen, s
 anywhere, and the action is run again.
 """
 
+import dataclasses
 import logging
 import traceback
 from collections.abc import Callable, Sequence
@@ -33,6 +34,14 @@ class Observer(Protocol):
     def __call__(self, action: str, step: str, moment: str) -> None: ...
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Ran:
+    """An action was run. Events up to `observed_ns` (unix time) are accounted for; `more` are queued."""
+
+    observed_ns: int
+    more: bool
+
+
 class RetryLater(Exception):
     """The action was queued again: it cannot be done now, and must be."""
 
@@ -42,12 +51,8 @@ class Runner:
         self._plugs = plugs
         self._observe = observer
 
-    def run_next(self, uuid: str) -> int | None:
-        """Run the container's next action, if it has one for this node.
-
-        Returns None when there was none, else the unix time (ns) up to which the runtime's events are
-        accounted for. Raises RetryLater.
-        """
+    def run_next(self, uuid: str) -> Ran | None:
+        """Run the container's next action, if it has one for this node. Raises RetryLater."""
         claimed = self._plugs.database.write(lambda session: self._claim(session, uuid))
         if claimed is None:
             return None
@@ -55,8 +60,8 @@ class Runner:
         work = Work(self._plugs, container, action.arguments or {}, action.attempts or 1)
         with logs.about(action.request_id, container.uuid, action.action):
             LOG.info("Started, attempt %d", work.attempt)
-            self._run(OPERATIONS[action.action or ""], action, work, event_id)
-        return work.observed_ns
+            more = self._run(OPERATIONS[action.action or ""], action, work, event_id)
+        return Ran(work.observed_ns, more)
 
     def _claim(self, session: Session, uuid: str) -> tuple[ContainerAction, Container, int] | None:
         conf, now = self._plugs.conf, self._plugs.clock.now()
@@ -77,7 +82,9 @@ class Runner:
 
     # --- stages ---------------------------------------------------------------------------------
 
-    def _run(self, operation: Operation, action: ContainerAction, work: Work, event_id: int) -> None:
+    def _run(self, operation: Operation, action: ContainerAction, work: Work, event_id: int) -> bool:
+        """Do the stages and record the end; whether the container has more actions queued."""
+        more = False
         begun: list[Step] = []
         try:
             stages = operation.stages(work)
@@ -85,17 +92,20 @@ class Runner:
                 begun = []
                 self._do(operation, stage, work, begun)
                 following = stages[position + 1].event if position + 1 < len(stages) else None
-                event_id = self._complete(operation, action, work, event_id, stage.outcome(work), following)
+                event_id, more = self._complete(
+                    operation, action, work, event_id, stage.outcome(work), following
+                )
                 self._observe(operation.action, stage.event, "committed")
         except RuntimeUnreachable as exc:
             if operation.must_succeed:
                 self._postpone(action, work, exc)
-            self._fail(operation, action, work, event_id, begun, exc)
+            return self._fail(operation, action, work, event_id, begun, exc)
         except TierceError as exc:
-            self._fail(operation, action, work, event_id, begun, exc)
+            return self._fail(operation, action, work, event_id, begun, exc)
         except Exception as exc:
             LOG.exception("Failed unexpectedly")
-            self._fail(operation, action, work, event_id, begun, exc)
+            return self._fail(operation, action, work, event_id, begun, exc)
+        return more
 
     def _do(self, operation: Operation, stage: Stage, work: Work, begun: list[Step]) -> None:
         limit = self._plugs.conf.agent.max_attempts
@@ -116,38 +126,51 @@ class Runner:
         event_id: int,
         values: dict[str, Any],
         following: str | None,
-    ) -> int:
-        """Write the end of a stage, and the start of the next one or the end of the action."""
+    ) -> tuple[int, bool]:
+        """Write the end of a stage, and the start of the next one or the end of the action.
+
+        Returns the next stage's event, and whether more actions are queued.
+        """
         now = self._plugs.clock.now()
 
-        def write(session: Session) -> int:
+        def write(session: Session) -> tuple[int, bool]:
             if following is None and operation.destroys:
                 containers.destroy(session, work.container)
-                return event_id
+                return event_id, False
             self._update(session, operation, work, values, releases=following is None)
             actions.finish_event(session, event_id, now)
             if following is not None:
-                return actions.start_event(session, action, following, now, resume=work.attempt > 1)
+                resume = work.attempt > 1
+                return actions.start_event(session, action, following, now, resume=resume), False
             actions.finish(session, action, now, failed=False)
-            return event_id
+            return event_id, actions.more_queued(session, action)
 
-        event_id = self._write(write)
+        outcome = self._write(write)
         if following is None:
             LOG.info("Done")
-        return event_id
+        return outcome
 
     def _update(
         self, session: Session, operation: Operation, work: Work, values: dict[str, Any], *, releases: bool
     ) -> None:
-        """Write columns on the row as it is now; what was accepted meanwhile is not overwritten."""
-        fresh = containers.find(session, work.container.uuid)
-        if fresh is None:
-            raise ContainerNotFound(work.container.uuid)
-        if fresh.status == Status.DELETING and not operation.destroys:
-            values = {k: v for k, v in values.items() if k not in ("status", "status_reason")}
-        elif releases and fresh.task_state == work.container.task_state:
-            values |= {"task_state": None}
-        work.container = containers.swap(session, fresh, self._plugs.clock.now(), **values)
+        """Write columns on the row; what was accepted since it was read is not overwritten."""
+        now, uuid = self._plugs.clock.now(), work.container.uuid
+        released = self._released(session, uuid) if releases else {}
+        try:
+            containers.swap(session, work.container, now, **values | released)
+        except StaleObject:
+            fresh = containers.find(session, uuid)
+            if fresh is None:
+                raise ContainerNotFound(uuid) from None
+            if fresh.status == Status.DELETING and not operation.destroys:
+                values = {k: v for k, v in values.items() if k not in ("status", "status_reason")}
+            released = self._released(session, uuid) if releases else {}
+            work.container = containers.swap(session, fresh, now, **values | released)
+
+    def _released(self, session: Session, uuid: str) -> dict[str, None]:
+        """What lets go of the container, unless another action waits: that one holds it then."""
+        unfinished = actions.unfinished(session, [uuid]).get(uuid, [])
+        return {"task_state": None} if len(unfinished) <= 1 else {}
 
     # --- failure --------------------------------------------------------------------------------
 
@@ -172,8 +195,8 @@ class Runner:
         event_id: int,
         begun: Sequence[Step],
         exc: Exception,
-    ) -> None:
-        """Undo the stage's steps in reverse, and record why."""
+    ) -> bool:
+        """Undo the stage's steps in reverse, and record why; whether more actions are queued."""
         reason = exc.message if isinstance(exc, TierceError) else _UNEXPECTED
         LOG.warning("Failed: %s", reason)
         for step in reversed(begun):
@@ -183,20 +206,22 @@ class Runner:
         frames = "".join(traceback.format_tb(exc.__traceback__))
         now = self._plugs.clock.now()
 
-        def write(session: Session) -> None:
+        def write(session: Session) -> bool:
             if failure.destroys:
                 containers.destroy(session, work.container)
-                return
+                return False
             if failure.releases_claim:
                 self._plugs.placement.release(session, work.container.uuid)
             self._update(session, operation, work, dict(failure.values), releases=True)
             actions.finish_event(session, event_id, now, error=reason, traceback=frames)
             actions.finish(session, action, now, failed=True)
+            return actions.more_queued(session, action)
 
         try:
-            self._write(write)
+            return self._write(write)
         except ContainerNotFound:
             LOG.warning("The row is gone; nothing is left to record")
+            return False
 
     def _undo(self, step: Step, work: Work) -> None:
         assert step.undo is not None

@@ -20,9 +20,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import requests
-
 import docker
+import requests
 
 REGISTRY_IMAGE = "busybox:1.36"
 LOCAL_IMAGE = "tierce-demo:1"

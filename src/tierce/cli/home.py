@@ -22,6 +22,7 @@ from typing import Any
 from oslo_config import cfg
 
 from tierce import config
+from tierce.control.policies.container import ACTIONS
 
 DEFAULT_PORT = 9517
 DEFAULT_DOCKER = "unix:///var/run/docker.sock"
@@ -29,6 +30,8 @@ DEFAULT_DEMO_IMAGE = "busybox:1.36"
 PASSWORD_FILE = "admin.password"  # noqa: S105 - the name of a file, not a password
 RECORD = ".written.json"
 """What `init` wrote last, as file name -> SHA-256: a file that differs from it was changed by hand."""
+_READING = {"logs", "top", "stats", "get_archive"}
+"""Actions that leave the container as it is."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -77,7 +80,11 @@ api_url = {literal(settings.docker_url)}
 
 def render_policy() -> str:
     """The text of `policy.yaml`, which is read from beside `tierce.conf`: examples, and no rule in force."""
-    return """\
+    names = ("update", "rename", "resize_container", "delete", *(set(ACTIONS) - _READING))
+    changes = "\n".join(
+        f'# "container:{name}": "role:member and rule:admin_or_owner"' for name in sorted(names)
+    )
+    return f"""\
 # Written by `tierce home init`. A copy that was changed by hand is kept as it is.
 # Rules here replace the built-in ones of the same name; a running service sees the change.
 #
@@ -87,10 +94,9 @@ def render_policy() -> str:
 # Let every member remove a container that still runs:
 # "container:delete_force": "role:member and rule:admin_or_owner"
 #
-# Keep those who are only readers from changing anything (and so on for every action):
+# Keep those who are only readers from changing anything:
 # "container:create": "role:member"
-# "container:delete": "role:member and rule:admin_or_owner"
-# "container:execute": "role:member and rule:admin_or_owner"
+{changes}
 """
 
 

@@ -1,34 +1,48 @@
 """The `tierce` command: finds the configuration, and hands over to the command's module."""
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 from tierce import __version__, config
-from tierce.cli import db, home, standalone, user
 from tierce.model.errors import TierceError
+
+_COMMANDS = ("standalone", "db", "user", "home")
+"""Names of the modules beside this one, each with `add_parser(subparsers)` and `run`."""
+
+_WITHOUT_CONFIGURATION = ("home",)
 
 _SEARCHED = ("~/.tierce/tierce.conf", "/etc/tierce/tierce.conf", "/etc/zun/zun.conf")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code. A refusal is one line on standard error."""
-    parser = _parser()
-    args = parser.parse_args(argv)
+    argv = sys.argv[1:] if argv is None else argv
+    modules = _modules(argv)
+    args = _parser(modules).parse_args(argv)
+    run = modules[args.command].run
     try:
-        if args.command == "home":
-            return home.run(args)
-        conf = config.load(args.config_file or _found())
-        commands = {"standalone": standalone.run, "db": db.run, "user": user.run}
-        return commands[args.command](args, conf)
+        if args.command in _WITHOUT_CONFIGURATION:
+            code: int = run(args)
+        else:
+            code = run(args, config.load(args.config_file or _found()))
     except TierceError as exc:
         print(f"tierce: {exc}", file=sys.stderr)
         return 1
+    return code
 
 
-def _parser() -> argparse.ArgumentParser:
+def _modules(argv: Sequence[str]) -> dict[str, ModuleType]:
+    # A command loads what it needs alone: the whole service takes most of a second to import.
+    wanted = [name for name in _COMMANDS if name in argv] or _COMMANDS
+    return {name: importlib.import_module(f"tierce.cli.{name}") for name in wanted}
+
+
+def _parser(modules: dict[str, ModuleType]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="tierce", description="Containers as a cloud service.")
     parser.add_argument("--version", action="version", version=__version__)
     parser.add_argument(
@@ -38,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
         help=f"configuration (default: the first of {', '.join(_SEARCHED)}; may be given several times)",
     )
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (standalone, db, user, home):
+    for module in modules.values():
         module.add_parser(subparsers)
     return parser
 

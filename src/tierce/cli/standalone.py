@@ -103,8 +103,8 @@ class Standalone:
             conf, self._database, placement, BridgeResolver(), self._compute, clock, rng
         )
         identity: Identity = _plug("tierce.identity", conf.api.auth_strategy).from_conf(conf)
-        application = create_app(conf, self.services, identity, clock)
-        self._api = ApiServer(application, conf.api.host_ip, conf.api.port, conf.api.threads)
+        self.application = create_app(conf, self.services, identity, clock)
+        self._api = ApiServer(self.application, conf.api.host_ip, conf.api.port, conf.api.threads)
 
     def start(self) -> tuple[str, int]:
         """Start the agent, then the API; the API's address. Raises AddressInUse."""

@@ -9,10 +9,11 @@ import enum
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import set_committed_value
 
-from tierce.db.tables import ContainerAction, ContainerActionEvent
+from tierce.db.tables import ACTION, EVENT, ContainerAction, ContainerActionEvent
 from tierce.model.context import RequestContext
 
 
@@ -66,13 +67,13 @@ def adopt(
 ) -> bool:
     """Queue the row that a Zun API process wrote before it sent its message; False if there is none."""
     result = session.execute(
-        update(ContainerAction)
+        update(ACTION)
         .where(
-            ContainerAction.container_uuid == container_uuid,
-            ContainerAction.action == action,
-            ContainerAction.request_id == request_id,
-            ContainerAction.state.is_(None),
-            ContainerAction.finish_time.is_(None),
+            ACTION.c.container_uuid == container_uuid,
+            ACTION.c.action == action,
+            ACTION.c.request_id == request_id,
+            ACTION.c.state.is_(None),
+            ACTION.c.finish_time.is_(None),
         )
         .values(state=State.QUEUED, host=host, arguments=arguments, attempts=0)
     )
@@ -116,18 +117,20 @@ def claim(
         "lease_expires_at": now + datetime.timedelta(seconds=lease),
     }
     result = session.execute(
-        update(ContainerAction)
-        .where(ContainerAction.id == oldest.id, ContainerAction.state == State.QUEUED)
-        .values(**values)
+        update(ACTION).where(ACTION.c.id == oldest.id, ACTION.c.state == State.QUEUED).values(**values)
     )
-    return oldest if result.rowcount else None  # type: ignore[attr-defined]  # as above
+    if not result.rowcount:  # type: ignore[attr-defined]  # as above
+        return None
+    for field, value in values.items():
+        set_committed_value(oldest, field, value)
+    return oldest
 
 
 def finish(session: Session, action: ContainerAction, now: datetime.datetime, *, failed: bool) -> None:
     """End an action. `message` is the literal that clients look for."""
     session.execute(
-        update(ContainerAction)
-        .where(ContainerAction.id == action.id)
+        update(ACTION)
+        .where(ACTION.c.id == action.id)
         .values(
             state=State.FAILED if failed else State.FINISHED,
             finish_time=now,
@@ -138,20 +141,26 @@ def finish(session: Session, action: ContainerAction, now: datetime.datetime, *,
     )
 
 
+def more_queued(session: Session, action: ContainerAction) -> bool:
+    """Whether the action's container has another one queued."""
+    queued = select(ACTION.c.id).where(
+        ACTION.c.container_uuid == action.container_uuid, ACTION.c.state == State.QUEUED
+    )
+    return session.execute(queued.limit(1)).first() is not None
+
+
 def requeue(session: Session, action: ContainerAction) -> None:
     """Give an action back, to be run again later; its attempts stay counted."""
     session.execute(
-        update(ContainerAction)
-        .where(ContainerAction.id == action.id)
-        .values(state=State.QUEUED, lease_expires_at=None)
+        update(ACTION).where(ACTION.c.id == action.id).values(state=State.QUEUED, lease_expires_at=None)
     )
 
 
 def recover(session: Session, host: str) -> list[str]:
     """After a restart: queue again what was running here; the containers with work, oldest first."""
     session.execute(
-        update(ContainerAction)
-        .where(ContainerAction.host == host, ContainerAction.state == State.RUNNING)
+        update(ACTION)
+        .where(ACTION.c.host == host, ACTION.c.state == State.RUNNING)
         .values(state=State.QUEUED, lease_expires_at=None)
     )
     return pending(session, host)
@@ -175,9 +184,7 @@ def tend_leases(
         else:
             continue
         session.execute(
-            update(ContainerAction)
-            .where(ContainerAction.id == action_id, ContainerAction.state == State.RUNNING)
-            .values(**values)
+            update(ACTION).where(ACTION.c.id == action_id, ACTION.c.state == State.RUNNING).values(**values)
         )
 
 
@@ -252,10 +259,11 @@ def start_event(
         )
         if begun is not None:
             return begun
-    row = ContainerActionEvent(action_id=action.id, event=event, start_time=now, created_at=now)
-    session.add(row)
-    session.flush()
-    return row.id
+    inserted = session.execute(
+        insert(EVENT).values(action_id=action.id, event=event, start_time=now, created_at=now)
+    )
+    event_id: int = inserted.inserted_primary_key[0]  # type: ignore[attr-defined]  # an INSERT's result has it
+    return event_id
 
 
 def finish_event(
@@ -268,8 +276,8 @@ def finish_event(
 ) -> None:
     """Record how a stage ended; `error` is the reason of a failure."""
     session.execute(
-        update(ContainerActionEvent)
-        .where(ContainerActionEvent.id == event_id)
+        update(EVENT)
+        .where(EVENT.c.id == event_id)
         .values(
             finish_time=now,
             updated_at=now,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, or_
+from sqlalchemy import ColumnElement, Select, and_, literal, or_
 
 from tierce.model.errors import InvalidParameterValue
 from tierce.model.spec import ListQuery
@@ -37,5 +37,6 @@ def _after(key: Any, tie: Any, marker: object, ascending: bool) -> ColumnElement
     if value is None:
         same = and_(key.is_(None), later)
         return or_(same, key.is_not(None)) if ascending else same
-    beyond = key > value if ascending else or_(key < value, key.is_(None))
-    return or_(beyond, and_(key == value, later))
+    bound = literal(value, key.type)  # a bare boolean cannot be compared by size
+    beyond = key > bound if ascending else or_(key < bound, key.is_(None))
+    return or_(beyond, and_(key == bound, later))

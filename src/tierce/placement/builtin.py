@@ -21,7 +21,9 @@ class BuiltinPlacement:
         used = self._used(session)
         return [
             Candidate(node.hostname, self._capacity(node), used.get(node.hostname, Resources()))
-            for node in session.scalars(select(ComputeNode).order_by(ComputeNode.hostname))
+            for node in session.scalars(
+                select(ComputeNode).where(ComputeNode.cpus > 0).order_by(ComputeNode.hostname)
+            )
         ]
 
     def claim(self, session: Session, consumer: str, host: str, asked: Resources) -> None:

@@ -33,9 +33,10 @@ class Scheduler:
         for node in self._nodes(session, now):
             reason = next((why for check in self._filters if (why := check(node, demand))), None)
             candidate = candidates.get(node.host)
-            if reason is None:
-                shortage = candidate.shortage(asked) if candidate else "reported nothing yet"
-                reason = f"has {shortage}" if shortage and candidate else shortage
+            if reason is None and candidate is None:
+                reason = f"has not reported what it has (is {self._conf.container_driver} running there?)"
+            elif reason is None and candidate is not None and (shortage := candidate.shortage(asked)):
+                reason = f"has {shortage}"
             if reason is None and candidate is not None:
                 fitting.append(candidate)
             else:

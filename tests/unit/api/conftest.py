@@ -1,6 +1,7 @@
 """Fixtures of the edge's tests."""
 
 import pytest
+
 from tests.unit.api.edge import Edge, make_edge
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import falcon.testing
 import pytest
+
 from tests.unit.api.edge import Edge
 
 

@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.api.edge import NOW, UUID, Edge, container_row
 
+from tests.unit.api.edge import NOW, UUID, Edge, container_row
 from tierce.api.views import times
 
 FIELDS = set(

@@ -4,8 +4,8 @@ import logging
 from typing import Any
 
 import pytest
-from tests.unit.api.edge import Edge
 
+from tests.unit.api.edge import Edge
 from tierce.api import errors as public
 from tierce.model import errors
 

@@ -7,8 +7,8 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.api.edge import make_edge
 
+from tests.unit.api.edge import make_edge
 from tierce.api.requests.actions import Logs, Top
 from tierce.api.requests.containers import CreateContainer
 from tierce.api.requests.schema import Rules, parse

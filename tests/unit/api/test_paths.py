@@ -1,8 +1,8 @@
 """Which spelling of a path leads where."""
 
 import pytest
-from tests.unit.api.edge import Edge, container_row
 
+from tests.unit.api.edge import Edge, container_row
 from tierce.api.middleware.paths import canonical
 from tierce.model.errors import ContainerNotFound
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.unit.api.edge import Edge, container_row
 
 HERE = Path(__file__).parent

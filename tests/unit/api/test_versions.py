@@ -1,8 +1,8 @@
 """Microversions: negotiation, the headers that tell of it, and the documents that announce it."""
 
 import pytest
-from tests.unit.api.edge import UUID, Edge, container_row
 
+from tests.unit.api.edge import UUID, Edge, container_row
 from tierce.api.versions import HISTORY, Version, negotiate
 
 RANGE = {

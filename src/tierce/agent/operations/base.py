@@ -61,6 +61,9 @@ class Work:
     image: ImageFacts | None = None
     attachments: Sequence[NetworkAttachment] = ()
     binds: dict[str, str] = dataclasses.field(default_factory=dict)
+    created_id: str | None = None
+    removed: bool = False
+    """The container was removed again: an undone creation."""
     report: ContainerReport | None = None
     observed_ns: int = 0
     """Unix time, in ns, just before `report` was taken: events older than it are accounted for."""
@@ -89,13 +92,15 @@ class Work:
         report = self.inspect()
         if report is None:
             raise RuntimeNotFound(f"No such container: {self.name}")
-        return report_values(self.container, report, status) | {
-            "addresses": self.plugs.networks.addresses(self.networks, report.endpoints)
-        }
+        addresses = self.plugs.networks.addresses(self.networks, report.endpoints)
+        return report_values(self.container, report, status) | {"addresses": addresses}
 
 
 def report_values(container: Container, report: ContainerReport, status: str | None) -> dict[str, Any]:
-    """The columns that a report decides beside addresses, `status` being the one it has by now."""
+    """The columns that a report decides beside addresses, `status` being the one it has by now.
+
+    What the user left to the image or the runtime is filled in once they have decided.
+    """
     observed = observe(report, status)
     values: dict[str, Any] = {
         "container_id": report.id,
@@ -105,11 +110,14 @@ def report_values(container: Container, report: ContainerReport, status: str | N
         "exit_code": observed.exit_code,
         "started_at": _whole_seconds(observed.started_at),
         "finished_at": _whole_seconds(observed.finished_at),
+        "command": list(container.command or report.command),
+        "entrypoint": list(container.entrypoint or report.entrypoint),
+        "hostname": container.hostname or report.hostname,
+        "ports": sorted(set(report.ports)),
+        "runtime": report.runtime or container.runtime,
     }
     if observed.status is None and status == Status.ERROR:
         values["status_reason"] = container.status_reason
-    if report.hostname and not container.hostname:
-        values["hostname"] = report.hostname
     return values
 
 

@@ -37,10 +37,11 @@ class Create:
 
     def failure(self, work: Work, reason: str) -> Failure:
         # A container that was made and then would not start stays, to be looked at and started again.
-        return Failure(
-            {"status": Status.ERROR, "status_reason": reason},
-            releases_claim=work.container.container_id is None,
-        )
+        values: dict[str, Any] = {"status": Status.ERROR, "status_reason": reason}
+        undone = work.removed or work.container.container_id is None
+        if undone:
+            values |= {"container_id": None, "addresses": {}}
+        return Failure(values, releases_claim=undone)
 
 
 def requested_networks(work: Work) -> list[RequestedNetwork]:
@@ -81,26 +82,19 @@ def release_networks(work: Work) -> None:
 
 
 def _ensure_container(work: Work) -> None:
-    if work.report is None:
-        work.plugs.runtime.containers.create(_spec(work))
+    work.created_id = work.report.id if work.report else work.plugs.runtime.containers.create(_spec(work))
 
 
 def _remove_container(work: Work) -> None:
     work.plugs.runtime.containers.remove(work.name)
+    work.removed = True
 
 
 def _created(work: Work) -> dict[str, Any]:
-    values = work.values_from_report(Status.CREATING)
-    report = work.report
-    assert report is not None  # values_from_report raises otherwise
-    container = work.container
-    return values | {
-        "image_driver": container.image_driver,
-        "command": list(container.command or report.command),
-        "entrypoint": list(container.entrypoint or report.entrypoint),
-        "ports": sorted(set(report.ports)),
-        "runtime": report.runtime or container.runtime,
-    }
+    if work.arguments.get("run") and work.report is None:
+        # The start that follows looks at everything; until then the id is what matters.
+        return {"container_id": work.created_id, "status": Status.CREATED, "status_detail": "Created"}
+    return work.values_from_report(Status.CREATING)
 
 
 def _spec(work: Work) -> RuntimeSpec:

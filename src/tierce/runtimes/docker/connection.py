@@ -1,8 +1,8 @@
 """The one connection to the Engine: its requests, its streams, its API version, and what its errors mean.
 
-Every call of this package is a documented call of the Engine's REST API, made here. docker-py brings
-the transport: a pool of kept-alive connections over a unix socket or TCP, shared by all threads.
-Nothing is sent before the first call, so an agent may start before its Engine does.
+Every call of this package is a documented call of the Engine's REST API, made here over docker-py's
+session: one pool of kept-alive connections, shared by all threads. Nothing is sent before the first
+call, so an agent may start before its Engine does.
 """
 
 import contextlib
@@ -15,11 +15,11 @@ import urllib.parse
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import docker
 import requests
 import requests.adapters
 import urllib3.exceptions
 
-import docker
 from tierce.model.errors import (
     RuntimeBadRequest,
     RuntimeConflict,
@@ -28,6 +28,7 @@ from tierce.model.errors import (
     RuntimeTimeout,
     RuntimeUnreachable,
 )
+from tierce.runtimes.docker.transport import UnixAdapter
 
 NEWEST_API = "1.44"
 """The newest API version that this package is written against."""
@@ -91,9 +92,12 @@ class Connection:
     def __init__(self, api_url: str, *, api_version: str, timeout: float, pool_size: int) -> None:
         """`api_version` is one such as 1.44, or auto; `timeout` (s) bounds each wait for the Engine."""
         # A version given here keeps docker-py from asking the Engine now.
-        self._session = docker.APIClient(base_url=api_url, version=NEWEST_API, max_pool_size=pool_size)
-        self._session.trust_env = False
-        if self._session.base_url.startswith("http://"):
+        self._session = docker.APIClient(base_url=api_url, version=NEWEST_API)
+        self._session.trust_env = False  # no proxy stands between an agent and its Engine
+        if api_url.startswith("unix://"):
+            path = "/" + api_url.removeprefix("unix://").lstrip("/")
+            self._session.mount(self._session.base_url, UnixAdapter(path, pool_size=pool_size))
+        else:
             self._session.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=pool_size))
         self._configured_version = None if api_version == "auto" else api_version
         self._api: _Api | None = None
@@ -194,12 +198,8 @@ class Connection:
         return self._api
 
     def _exchange(self, method: str, target: str, options: Mapping[str, Any]) -> requests.Response:
-        try:
-            with _translated():
-                return self._session.request(method, self._session.base_url + target, **options)
-        except RuntimeUnreachable:
-            self._api = None
-            raise
+        with _translated():
+            return self._session.request(method, self._session.base_url + target, **options)
 
 
 def json_filter(**conditions: Any) -> str:

@@ -102,6 +102,7 @@ class EngineContainers:
             return None
 
     def list(self, owner_labels: Mapping[str, str]) -> builtins.list[ContainerReport]:
+        """As the protocol says. A state may be a moment older than what `inspect` says."""
         params = {"all": "true", "filters": json_filter(label=label_filter(owner_labels))}
         return [
             report.from_listing(entry)

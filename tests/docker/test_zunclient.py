@@ -1,0 +1,236 @@
+"""python-zunclient, the library that other programs use, against the service on a real Engine.
+
+Once with passwords and once without, as each of keystoneauth's two plugins for services without Keystone.
+"""
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from keystoneauth1 import loading, session
+from zunclient import api_versions, exceptions
+from zunclient.v1.client import Client
+
+from tests.support.engines import BUSYBOX
+from tests.support.service import Service, running
+from tests.support.team import Team
+from tests.support.waiting import until
+
+FOREVER = ["sleep", "3600"]
+
+
+class Zun:
+    """A client as its users make it, and what they write around it."""
+
+    def __init__(self, session: session.Session) -> None:
+        self._session = session
+        self.client = self.at("1.40")
+
+    def at(self, version: str) -> Client:
+        return Client(session=self._session, api_version=api_versions.APIVersion(version))
+
+    def run(self, **fields: Any) -> Any:
+        """A container that runs."""
+        fields.setdefault("command", FOREVER)
+        made = self.client.containers.run(image=BUSYBOX, memory="64", **fields)
+        return self.wait(made.uuid, "Running")
+
+    def wait(self, ident: str, status: str) -> Any:
+        return until(
+            lambda: self.client.containers.get(ident),
+            lambda found: found.status == status and found.task_state is None,
+        )
+
+
+@pytest.fixture(scope="module")
+def open_service(docker_engine: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service that asks nobody who they are."""
+    with running(Service(tmp_path_factory.mktemp("open"), docker_engine, auth_strategy="noauth")) as service:
+        yield service
+
+
+@pytest.fixture(scope="module", params=["http_basic", "none"])
+def zun(request: pytest.FixtureRequest) -> Zun:
+    if request.param == "http_basic":
+        team: Team = request.getfixturevalue("team")
+        options = {"endpoint": team.service.url, "username": "olga", "password": team.passwords["olga"]}
+    else:
+        options = {"endpoint": request.getfixturevalue("open_service").url}
+    plugin = loading.get_plugin_loader(request.param).load_from_options(**options)
+    return Zun(session.Session(auth=plugin))
+
+
+@pytest.fixture(autouse=True)
+def _cleared(zun: Zun) -> Iterator[None]:
+    yield
+    for container in zun.client.containers.list():
+        zun.client.containers.delete(container.uuid, force=True)
+    until(lambda: not zun.client.containers.list())
+
+
+@pytest.fixture
+def name() -> str:
+    return f"box-{uuid.uuid4().hex[:8]}"
+
+
+def test_create_leaves_it_to_be_started(zun: Zun, name: str) -> None:
+    made = zun.client.containers.create(name=name, image=BUSYBOX, command=FOREVER, memory="64")
+    assert (made.name, made.status) == (name, "Creating")
+    assert zun.wait(name, "Created").status_detail == "Created"
+    zun.client.containers.start(name)
+    zun.wait(name, "Running")
+
+
+def test_run_starts_it_and_show_tells_what_was_asked_for(zun: Zun, name: str) -> None:
+    found = zun.run(name=name, environment={"COLOUR": "red"}, labels={"tier": "web"}, hostname="inside")
+    assert (found.image, found.command, found.memory) == (BUSYBOX, FOREVER, "64")
+    assert (found.environment, found.labels, found.hostname) == ({"COLOUR": "red"}, {"tier": "web"}, "inside")
+    assert found.host == "node1"
+    assert [address["version"] for entries in found.addresses.values() for address in entries] == [4]
+
+
+def test_list_filters(zun: Zun, name: str) -> None:
+    zun.run(name=name)
+    made = zun.client.containers.create(name=f"{name}-2", image=BUSYBOX, memory="64")
+    zun.wait(made.uuid, "Created")
+
+    def names(**filters: str) -> list[str]:
+        return sorted(each.name for each in zun.client.containers.list(**filters))
+
+    assert names() == [name, f"{name}-2"]
+    assert names(status="Running") == [name]
+    assert names(name=f"{name}-2") == [f"{name}-2"]
+    assert names(image=BUSYBOX, status="Created") == [f"{name}-2"]
+    assert names(name="nobody") == []
+
+
+def test_list_with_a_limit_follows_the_pages(zun: Zun, name: str) -> None:
+    made = [
+        zun.client.containers.create(name=f"{name}-{n}", image=BUSYBOX, memory="64").uuid for n in range(5)
+    ]
+    first = zun.client.containers.list(limit=2, sort_key="name")
+    assert [each.uuid for each in first] == made[:2]
+    rest = zun.client.containers.list(limit=2, marker=first[-1].uuid, sort_key="name")
+    assert [each.uuid for each in rest] == made[2:4]
+    assert len(zun.client.containers.list(limit=4)) == 4
+    for ident in made:
+        zun.wait(ident, "Created")
+
+
+def test_execute_gives_output_and_exit_code(zun: Zun, name: str) -> None:
+    zun.run(name=name)
+    done = zun.client.containers.execute(name, command="sh -c 'echo out; exit 3'", run=True)
+    assert (done["output"], done["exit_code"]) == ("out\n", 3)
+
+
+def test_logs(zun: Zun, name: str) -> None:
+    zun.run(name=name, command=["sh", "-c", "echo one; echo two; echo bad >&2; sleep 3600"])
+    both = {"stdout": False, "stderr": False}  # to this client, neither means both
+    until(lambda: zun.client.containers.logs(name, **both), lambda text: text.count("\n") == 3)
+    assert zun.client.containers.logs(name, stdout=True, stderr=False) == "one\ntwo\n"
+    assert zun.client.containers.logs(name, stdout=False, stderr=True) == "bad\n"
+    assert zun.client.containers.logs(name, **both, tail="1").count("\n") == 1
+
+
+def test_stats_and_top(zun: Zun, name: str) -> None:
+    zun.run(name=name)
+    stats = zun.client.containers.stats(name)
+    assert stats["CONTAINER"] == name
+    assert 0 < stats["MEM USAGE(MiB)"] < stats["MEM LIMIT(MiB)"] == 64
+    top = zun.client.containers.top(name)
+    assert [process[top["Titles"].index("CMD")] for process in top["Processes"]] == ["sleep 3600"]
+
+
+def test_stop_start_and_restart(zun: Zun, name: str) -> None:
+    zun.run(name=name)
+    zun.client.containers.stop(name, timeout=0)
+    assert zun.wait(name, "Stopped").status_detail.startswith("Exited(137)")
+    zun.client.containers.start(name)
+    zun.wait(name, "Running")
+    zun.client.containers.execute(name, command="touch /dev/shm/mark", run=True)
+    zun.client.containers.restart(name, timeout=0)
+    zun.wait(name, "Running")
+    mark = zun.client.containers.execute(name, command="test -e /dev/shm/mark", run=True)
+    assert mark["exit_code"] == 1, "what a process left in memory is there: it was not restarted"
+
+
+def test_pause_and_unpause(zun: Zun, name: str) -> None:
+    zun.run(name=name)
+    zun.client.containers.pause(name)
+    assert zun.wait(name, "Paused").status_detail.endswith("(paused)")
+    with pytest.raises(exceptions.Conflict, match="Paused"):
+        zun.client.containers.execute(name, command="true", run=True)
+    zun.client.containers.unpause(name)
+    zun.wait(name, "Running")
+
+
+def test_kill(zun: Zun, name: str) -> None:
+    zun.run(name=name)
+    zun.client.containers.kill(name, signal="SIGKILL")
+    assert zun.wait(name, "Stopped").status_detail.startswith("Exited(137)")
+
+
+def test_rename_while_the_protocol_had_it(zun: Zun, name: str) -> None:
+    made = zun.run(name=name)
+    zun.at("1.13").containers.rename(name, f"{name}-new")
+    assert zun.client.containers.get(f"{name}-new").uuid == made.uuid
+    with pytest.raises(exceptions.NotFound):
+        zun.client.containers.get(name)
+    with pytest.raises(exceptions.HttpError) as refused:
+        zun.client.containers.rename(made.uuid, name)
+    assert refused.value.http_status == 406
+
+
+def test_delete_wants_it_stopped_or_force_or_stop(zun: Zun, name: str) -> None:
+    for suffix in ("plain", "force", "stop"):
+        zun.run(name=f"{name}-{suffix}", command=["sh", "-c", "trap exit TERM; sleep 3600 & wait"])
+    with pytest.raises(exceptions.Conflict, match="Running"):
+        zun.client.containers.delete(f"{name}-plain")
+    zun.client.containers.stop(f"{name}-plain", timeout=10)
+    zun.wait(f"{name}-plain", "Stopped")
+    zun.client.containers.delete(f"{name}-plain")
+    zun.client.containers.delete(f"{name}-force", force=True)
+    zun.client.containers.delete(f"{name}-stop", stop=True)
+    until(lambda: not zun.client.containers.list())
+
+
+def test_the_record_of_actions(zun: Zun, name: str) -> None:
+    zun.run(name=name)
+    zun.client.containers.stop(name, timeout=0)
+    zun.wait(name, "Stopped")
+    actions = zun.client.actions.list(name)
+    assert [each.action for each in actions] == ["stop", "create"]
+    create = zun.client.actions.get(name, actions[1].request_id)
+    assert [event["result"] for event in create.events] == ["Success", "Success"]
+    assert create.finish_time >= create.start_time
+
+
+def test_services_and_hosts(zun: Zun) -> None:
+    [service] = zun.client.services.list()
+    assert (service.binary, service.host, service.state) == ("zun-compute", "node1", "up")
+    [host] = zun.client.hosts.list()
+    assert (host.hostname, host.os_type) == ("node1", "linux")
+    assert host.cpus > 0
+    assert zun.client.hosts.get(host.uuid).mem_total == host.mem_total > 0
+
+
+def test_an_image_is_pulled_and_listed(zun: Zun, image_in_registry: str, name: str) -> None:
+    repository, _, tag = image_in_registry.rpartition(":")
+    made = zun.client.images.create(repo=image_in_registry, host="node1")
+    pulled = until(lambda: zun.client.images.get(made.uuid), lambda image: image.image_id)
+    assert (pulled.repo, pulled.tag) == (repository, tag)
+    assert pulled.image_id.startswith("sha256:")
+    assert made.uuid in [image.uuid for image in zun.client.images.list()]
+    run = zun.client.containers.run(
+        name=name, image=image_in_registry, command=["echo", "pulled"], memory="64", image_pull_policy="never"
+    )
+    zun.wait(run.uuid, "Stopped")
+    assert zun.client.containers.logs(name, stdout=True, stderr=True) == "pulled\n"
+
+
+def test_a_refusal_tells_why(zun: Zun) -> None:
+    with pytest.raises(exceptions.BadRequest, match="memory"):
+        zun.client.containers.create(image=BUSYBOX, memory="much")
+    with pytest.raises(exceptions.NotFound, match="nobody"):
+        zun.client.containers.get("nobody")

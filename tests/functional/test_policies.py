@@ -1,0 +1,226 @@
+"""Who may do what: every route for every kind of caller, and an operator's own rules."""
+
+import json
+import os
+import pathlib
+from typing import Any
+
+import falcon.inspect
+import pytest
+
+from tests.support.cloud import IMAGE, Client, Cloud, until
+
+_LINES = (pathlib.Path(__file__).parent / "policies.txt").read_text().splitlines()
+CALLERS = _LINES[6].removeprefix("# ").split()[:-1]
+TABLE = [
+    (line.split("   ", 1)[1], dict(zip(CALLERS, map(int, line.split("   ", 1)[0].split()), strict=True)))
+    for line in _LINES
+    if line and not line.startswith("#")
+]
+STATES = {"start": "Created", "unpause": "Paused", "DELETE": "Created"}
+"""The state in which an action is tried, by its name; Running for the others."""
+
+
+@pytest.fixture
+def callers(cloud: Cloud) -> dict[str, Client]:
+    return {
+        "nobody": Client(cloud, None),
+        "reader": cloud.user("rita", project="p1", role="reader"),
+        "member": cloud.user("alice", project="p1"),
+        "admin": cloud.user("anna", project="p1", role="admin"),
+        "stranger": cloud.user("bob", project="p2"),
+        "root": cloud.user("rob", project="p2", role="admin"),
+    }
+
+
+def test_the_table_has_every_route(cloud: Cloud) -> None:
+    routes = {
+        f"{method.method} {route.path}"
+        for route in falcon.inspect.inspect_routes(cloud.app)
+        for method in route.methods
+        if not method.internal and method.method != "HEAD"
+    }
+    assert {request.split("?")[0].split(" {")[0] for request, _ in TABLE} == routes
+
+
+@pytest.mark.parametrize(("request_", "expected"), TABLE, ids=[request for request, _ in TABLE])
+def test_every_caller_gets_the_answer_of_the_table(
+    cloud: Cloud, callers: dict[str, Client], request_: str, expected: dict[str, int]
+) -> None:
+    assert {name: attempt(cloud, callers["member"], callers[name], request_) for name in CALLERS} == expected
+
+
+def attempt(cloud: Cloud, owner: Client, caller: Client, request: str) -> int:
+    """Send the request of a line of the table, its names filled in; the status of the answer."""
+    line, brace, rest = request.partition(" {")
+    body = json.loads(brace + rest) if brace else None
+    if body is not None and "/containers" in line:
+        body = {"image": IMAGE, **body}
+    version = "1.13" if "rename" in line else "1.40"
+    answer = caller.request(line.format(**names(cloud, owner, line)), body, version=version)
+    return int(answer.status_code)
+
+
+def names(cloud: Cloud, owner: Client, line: str) -> dict[str, str]:
+    """What a line's placeholders stand for, made for it."""
+    if "/hosts/" in line:
+        return {"ident": "node1"}
+    if "/images/" in line:
+        return {"uuid": image_record(cloud)}
+    if "{ident}" not in line:
+        return {}
+    method, _, path = line.partition("?")[0].partition(" ")
+    container = in_state(owner, STATES.get(method) or STATES.get(path.rpartition("/")[2], "Running"))
+    (action,) = owner.call(f"GET /containers/{container}/container_actions")["containerActions"][-1:]
+    return {"ident": container, "request_id": action["request_id"]}
+
+
+def in_state(owner: Client, state: str) -> str:
+    if state == "Created":
+        return owner.created()
+    uuid = owner.running()
+    if state == "Paused":
+        owner.call(f"POST /containers/{uuid}/pause")
+        owner.wait(uuid, "Paused")
+    return uuid
+
+
+def image_record(cloud: Cloud) -> str:
+    found = cloud.client.call("GET /images")["images"]
+    made = found or [cloud.client.call("POST /images", {"repo": "nginx", "host": "node1"})]
+    return str(made[0]["uuid"])
+
+
+# --- details ----------------------------------------------------------------------------------------
+
+
+def test_only_administrators_see_the_traceback_of_a_failed_action(cloud: Cloud, client: Client) -> None:
+    alice = cloud.user("alice", project="p1")
+    uuid = alice.create(run=True, command=["/nosuch/program"])
+    alice.wait(uuid, "Error")
+    (action,) = alice.call(f"GET /containers/{uuid}/container_actions")["containerActions"]
+    line = f"GET /containers/{uuid}/container_actions/{action['request_id']}"
+
+    (failed, created) = alice.call(line)["events"]
+    assert (failed["event"], failed["result"], failed["traceback"]) == (
+        "compute__do_container_start",
+        "Error",
+        None,
+    )
+    assert (created["event"], created["result"]) == ("compute__do_container_create", "Success")
+    assert "File" in client.call(line)["events"][0]["traceback"]
+
+
+def test_an_action_that_does_not_exist_is_not_found(cloud: Cloud, client: Client) -> None:
+    uuid = client.created()
+    assert client.error(f"GET /containers/{uuid}/container_actions/req-nosuch")[0] == 404
+
+
+# --- an operator's rules ------------------------------------------------------------------------------
+
+
+class Rules:
+    """The operator's file; each writing of it is later than the one before."""
+
+    def __init__(self, file: pathlib.Path) -> None:
+        self._file = file
+        self._moment = 2_000_000_000
+
+    def write(self, rules: dict[str, str]) -> None:
+        self._file.write_text(json.dumps(rules))
+        self._moment += 1
+        os.utime(self._file, (self._moment, self._moment))
+
+
+@pytest.fixture
+def rules(cloud: Cloud) -> Rules:
+    return Rules(cloud.policy_file)
+
+
+def fields(client: Client, uuid: str) -> tuple[set[str], set[str]]:
+    """Names of the container's fields when it is shown and when it is listed."""
+    listed: list[dict[str, Any]] = client.call("GET /containers")["containers"]
+    return set(client.show(uuid) or {}) - {"links"}, set(listed[0])
+
+
+def test_a_field_can_be_hidden_and_then_neither_filters_nor_sorts(cloud: Cloud, rules: Rules) -> None:
+    alice = cloud.user("alice", project="p1")
+    uuid = alice.created()
+    assert all("user_id" in shown for shown in fields(alice, uuid))
+
+    rules.write({"container:get_one:user_id": "rule:context_is_admin"})
+
+    assert all("user_id" not in shown for shown in fields(alice, uuid))
+    assert "user_id" in (cloud.client.show(uuid) or {})
+    for query in ("user_id=alice", "sort_key=user_id"):
+        assert alice.error(f"GET /containers?{query}") == (
+            403,
+            "container.policy-not-authorized",
+            "Policy doesn't allow container:get_one:user_id to be performed.",
+        )
+    cloud.client.call("GET /containers?user_id=alice&all_projects=1")
+
+
+def test_rules_are_read_again_whenever_they_change(cloud: Cloud, rules: Rules) -> None:
+    alice = cloud.user("alice", project="p1")
+    line, body = "POST /containers", {"image": IMAGE, "image_pull_policy": "never"}
+    answers = []
+    for rule in ("role:member", "rule:context_is_admin", "role:member"):
+        rules.write({"container:create:image_pull_policy": rule})
+        answers.append(alice.request(line, body).status_code)
+    assert answers == [202, 403, 202]
+
+
+def test_a_hidden_field_can_be_shown(cloud: Cloud, rules: Rules) -> None:
+    alice = cloud.user("alice", project="p1")
+    uuid = alice.created()
+    rules.write({"container:get_one:host": "rule:admin_or_owner"})
+    assert all("host" in shown for shown in fields(alice, uuid))
+    alice.call("GET /containers?host=node1")
+
+
+def test_readers_can_be_kept_from_changing_anything(cloud: Cloud, rules: Rules) -> None:
+    alice, rita = cloud.user("alice", project="p1"), cloud.user("rita", project="p1", role="reader")
+    uuid = alice.created()
+    rules.write(
+        {"container:create": "role:member", "container:delete": "role:member and rule:admin_or_owner"}
+    )
+    assert rita.error("POST /containers", {"image": IMAGE})[0] == 403
+    assert rita.error(f"DELETE /containers/{uuid}")[0] == 403
+    assert rita.show(uuid)
+    alice.call(f"DELETE /containers/{uuid}")
+    until(lambda: not cloud.rows())
+
+
+def test_a_refused_request_changes_nothing(cloud: Cloud, rules: Rules) -> None:
+    alice = cloud.user("alice", project="p1")
+    uuid = alice.running()
+    rules.write({"container:stop": "!", "container:delete": "!"})
+    assert alice.error(f"POST /containers/{uuid}/stop")[0] == 403
+    assert alice.error(f"DELETE /containers/{uuid}?stop=true")[0] == 403
+    assert alice.actions(uuid) == [("create", None)]
+
+
+def test_a_delete_that_stops_needs_the_right_to_stop(cloud: Cloud, rules: Rules) -> None:
+    alice = cloud.user("alice", project="p1")
+    running, created = alice.running(), alice.created()
+    rules.write({"container:stop": "!"})
+    assert alice.error(f"DELETE /containers/{running}?stop=true")[0] == 403
+    alice.call(f"DELETE /containers/{created}?stop=true")
+
+
+def test_who_is_an_administrator_is_a_rule_too(cloud: Cloud, rules: Rules) -> None:
+    alice = cloud.user("alice", project="p1")
+    rules.write({"context_is_admin": "role:admin or user_id:alice"})
+    alice.call("GET /services")
+
+
+def test_a_user_without_a_project_may_use_nothing(cloud: Cloud) -> None:
+    alice = cloud.user("alice", project="p1")
+    (cloud.policy_file.parent / "projects").write_text("")
+    assert alice.error("GET /containers") == (
+        403,
+        "container.not-authorized",
+        "User alice has no project here.",
+    )
+    cloud.policy_file.parent.joinpath("projects").write_text("admin:admin:admin\n")

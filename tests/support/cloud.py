@@ -1,0 +1,425 @@
+"""A whole cloud inside this process: API, node agents, bus and a SQLite file, on fake engines.
+
+    cloud = Cloud(tmp_path, quota={"containers": 5})
+    uuid = cloud.client.create(run=True)
+    cloud.client.wait(uuid, "Running")
+    cloud.engine.exit(f"zun-{uuid}", 3)
+
+Options are groups of the configuration. Requests go through the WSGI application, from any thread. The
+engines stay when agents and API go, as machines do; `close` at the end.
+"""
+
+import base64
+import dataclasses
+import datetime
+import functools
+import itertools
+import json
+import pathlib
+import random
+import tempfile
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeVar
+
+import falcon.testing
+from oslo_config import cfg
+from sqlalchemy import select, update
+
+from tierce import config
+from tierce.agent.agent import Agent
+from tierce.agent.runner import Observer
+from tierce.api.app import create_app
+from tierce.control.build import build_services
+from tierce.db import actions, schema
+from tierce.db.engine import Database, connect
+from tierce.db.tables import Allocation, Container, ContainerAction, Service
+from tierce.identity.accounts import Role
+from tierce.identity.http_basic import HttpBasicIdentity
+from tierce.identity.users import UserFiles
+from tierce.model import lifecycle
+from tierce.model.clock import SystemClock
+from tierce.model.container import NodeFacts, RuntimeState
+from tierce.networks.bridge import BridgeResolver
+from tierce.placement.builtin import BuiltinPlacement
+from tierce.rpc.client import ComputeClient
+from tierce.rpc.transport import build_transport
+from tierce.runtimes.fake import FakeEngine, FakeRuntime
+
+T = TypeVar("T")
+
+DEADLINE = 20.0
+"""Seconds that anything may take which a test waits for."""
+
+IMAGE = "tierce-test/busybox:1"
+"""What every node has."""
+
+FOREVER = ["sleep", "3600"]
+ADMIN = "admin"
+
+FACTS = NodeFacts(
+    name="fake",
+    cpus=64,
+    memory_total=256 * 1024,
+    memory_available=256 * 1024,
+    disk_total=4096,
+    runtimes=("runc",),
+)
+
+_SAME: Mapping[RuntimeState, str] = {
+    RuntimeState.CREATED: "Created",
+    RuntimeState.RUNNING: "Running",
+    RuntimeState.PAUSED: "Paused",
+    RuntimeState.EXITED: "Stopped",
+    RuntimeState.RESTARTING: "Restarting",
+}
+_buses = itertools.count()
+
+
+class ShiftedClock:
+    """The machine's clock, some seconds ahead."""
+
+    def __init__(self) -> None:
+        self._clock = SystemClock()
+        self._ahead = 0.0
+
+    def advance(self, seconds: float) -> None:
+        self._ahead += seconds
+
+    def now(self) -> datetime.datetime:
+        return self._clock.now() + datetime.timedelta(seconds=self._ahead)
+
+    def monotonic(self) -> float:
+        return self._clock.monotonic() + self._ahead
+
+
+class Killed(BaseException):
+    """Raised by an observer: the process dies here, and nothing of it tidies up."""
+
+
+def silent(action: str, step: str, moment: str) -> None:
+    """An observer that does nothing."""
+
+
+def until(done: Callable[[], T], state: Callable[[], object] = lambda: "", timeout: float = DEADLINE) -> T:
+    """Wait until `done` gives something true, which is returned; AssertionError with `state` otherwise."""
+    deadline = time.monotonic() + timeout
+    while not (result := done()):
+        assert time.monotonic() < deadline, f"not in {timeout:g} s: {state()}"
+        time.sleep(0.002)
+    return result
+
+
+@dataclasses.dataclass
+class Node:
+    """One machine. `agent` is None while none runs on it."""
+
+    host: str
+    engine: FakeEngine
+    agent: Agent | None = None
+
+
+class Cloud:
+    def __init__(
+        self,
+        directory: pathlib.Path,
+        *,
+        hosts: Sequence[str] = ("node1",),
+        facts: NodeFacts = FACTS,
+        registry: Collection[str] | None = None,
+        observer: Observer = silent,
+        **options: Mapping[str, object],
+    ) -> None:
+        """`hosts` are its nodes, each with `facts`; `registry` has what can be pulled (None: everything).
+
+        `observer` is told of every boundary of an action's steps, and may raise Killed.
+        """
+        self._directory = directory
+        self._options = options
+        self._bus = f"inprocess:///cloud-{next(_buses)}"
+        self.observer = observer
+        self.clock = ShiftedClock()
+        self.nodes = {
+            host: Node(host, FakeEngine(self.clock, facts=facts, images=[IMAGE], registry=registry))
+            for host in hosts
+        }
+        self.database_file.write_bytes(_empty_database())
+        self._users = UserFiles(directory / "htpasswd", directory / "projects", rounds=4)
+        self.client = self.user(ADMIN, project=ADMIN, role=Role.ADMIN)
+        self.start()
+
+    # --- life -----------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """The API, and an agent on every node."""
+        conf = self._conf(next(iter(self.nodes)))
+        self.database: Database = connect(conf)
+        self._placement = BuiltinPlacement(conf)
+        transport = build_transport(conf)
+        self._compute = ComputeClient(transport, conf, self.clock)
+        for host in self.nodes:
+            self.start_node(host)
+        services = build_services(
+            conf,
+            self.database,
+            self._placement,
+            BridgeResolver(),
+            self._compute,
+            self.clock,
+            random.Random(),
+        )
+        self.app = create_app(conf, services, HttpBasicIdentity.from_conf(conf), self.clock)
+
+    def stop(self) -> None:
+        """Everything but the engines, in good order. Idempotent."""
+        for host in self.nodes:
+            self.stop_node(host)
+        self._compute.close()
+        self.database.close()
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    def start_node(self, host: str) -> None:
+        """A new agent on the node, as after a reboot of its machine."""
+        node, conf = self.nodes[host], self._conf(host)
+        node.agent = Agent(
+            conf,
+            self.database,
+            FakeRuntime(node.engine),
+            self._placement,
+            build_transport(conf),
+            self.clock,
+            random.Random(),
+            observer=lambda action, step, moment: self.observer(action, step, moment),
+        )
+        node.agent.start()
+
+    def stop_node(self, host: str) -> None:
+        """No agent on the node, of which the API knows nothing yet. Idempotent."""
+        node = self.nodes[host]
+        if node.agent is not None:
+            node.agent.stop()
+            node.agent = None
+
+    def lose_node(self, host: str) -> None:
+        """No agent on the node, and its last heartbeat is long ago."""
+        self.stop_node(host)
+        long_ago = self.clock.now() - datetime.timedelta(hours=1)
+        self.database.write(
+            lambda session: session.execute(
+                update(Service).where(Service.host == host).values(last_seen_up=long_ago)
+            )
+        )
+
+    def close(self) -> None:
+        self.stop()
+
+    # --- looking at it --------------------------------------------------------------------------
+
+    @property
+    def engine(self) -> FakeEngine:
+        """That of the first node."""
+        return next(iter(self.nodes.values())).engine
+
+    @property
+    def database_file(self) -> pathlib.Path:
+        return self._directory / "tierce.sqlite"
+
+    @property
+    def policy_file(self) -> pathlib.Path:
+        """Where an operator's rules would be."""
+        return self._directory / "policy.yaml"
+
+    def user(self, name: str, *, project: str, role: str = "member") -> "Client":
+        """A new user with a client of its own."""
+        self._users.add(name, project, Role(role), f"password of {name}")
+        return Client(self, name)
+
+    def wait_idle(self) -> None:
+        """Wait until no action is unfinished on any node that has an agent, and these rest."""
+        agents = [node.agent for node in self.nodes.values() if node.agent]
+        until(
+            lambda: not self.unfinished() and all(agent.wait_idle(0) for agent in agents),
+            lambda: f"unfinished: {self.unfinished()}",
+        )
+
+    def unfinished(self) -> list[tuple[str, str | None, str | None]]:
+        """Container, action and state of what nodes with an agent have yet to end."""
+        hosts = [node.host for node in self.nodes.values() if node.agent]
+        statement = select(
+            ContainerAction.container_uuid, ContainerAction.action, ContainerAction.state
+        ).where(
+            ContainerAction.host.in_(hosts),
+            ContainerAction.state.in_([actions.State.QUEUED, actions.State.RUNNING]),
+        )
+        return self.database.read(lambda session: [(*row,) for row in session.execute(statement)])
+
+    def rows(self) -> list[Container]:
+        """Every container row of the database."""
+        return self.database.read(lambda session: list(session.scalars(select(Container))))
+
+    def row(self, uuid: str) -> Container:
+        return next(row for row in self.rows() if row.uuid == uuid)
+
+    def claims(self) -> dict[str, Allocation]:
+        """What is claimed, by container."""
+        return self.database.read(
+            lambda session: {claim.consumer_uuid: claim for claim in session.scalars(select(Allocation))}
+        )
+
+    def has_container(self, uuid: str) -> bool:
+        """Whether any engine has it."""
+        return any(f"zun-{uuid}" in node.engine.containers for node in self.nodes.values())
+
+    def broken(self) -> list[str]:
+        """Sentences about what is not as it must be, in a cloud that rests."""
+        rows = self.rows()
+        claims = self.claims()
+        unfinished = self.database.read(
+            lambda session: actions.unfinished(session, [row.uuid for row in rows])
+        )
+        sentences = [
+            f"{row.uuid}: {sentence}"
+            for row in rows
+            for sentence in lifecycle.check(row.status, row.task_state, unfinished.get(row.uuid, ()))
+        ]
+        sentences += [
+            f"{uuid}: holds a claim, and is no container" for uuid in claims.keys() - {r.uuid for r in rows}
+        ]
+        for row in rows:
+            if row.container_id is not None and row.uuid not in claims and row.status != "Deleting":
+                sentences.append(f"{row.uuid}: is on its node, and has no claim")
+        for node in self.nodes.values():
+            if node.agent is not None:
+                sentences += self._disagreements(node, {f"zun-{row.uuid}": row for row in rows})
+        return sentences
+
+    def wait_sound(self) -> None:
+        """Wait until the cloud rests, and nothing in it is broken."""
+        self.wait_idle()
+        until(lambda: not self.broken(), self.broken)
+
+    def _disagreements(self, node: Node, rows: Mapping[str, Container]) -> list[str]:
+        """Where the database and a node's engine tell different stories."""
+        with node.engine.lock:
+            states = {
+                name: each.state
+                for name, each in node.engine.containers.items()
+                if "tierce.node" in each.labels
+            }
+        own = {name: row for name, row in rows.items() if row.host == node.host and row.container_id}
+        sentences = [f"{name}: on {node.host} without a row" for name in states.keys() - own.keys()]
+        for name, row in own.items():
+            expected = _SAME[states[name]] if name in states else "Error"
+            if row.status not in (expected, "Error"):
+                sentences.append(f"{name}: is {row.status} in the database and {expected} on {node.host}")
+        return sentences
+
+    def _conf(self, host: str) -> cfg.ConfigOpts:
+        """The configuration of a node's programs, read from a file of its own beside the policy."""
+        groups: dict[str, dict[str, object]] = {
+            "DEFAULT": {
+                "host": host,
+                "state_path": self._directory,
+                "transport_url": self._bus,
+                "default_image_pull_policy": "ifnotpresent",
+            },
+            "agent": {"retry_interval": 1, "graceful_stop": 10},
+            "database": {"connection": f"sqlite:///{self.database_file}"},
+            "quota": dict.fromkeys(("containers", "cpu", "memory", "disk"), -1),
+        }
+        for group, values in self._options.items():
+            groups.setdefault(group, {}).update(values)
+        lines = []
+        for group, values in groups.items():
+            lines += [f"[{group}]", *(f"{name} = {value}" for name, value in values.items())]
+        file = self._directory / f"{host}.conf"
+        file.write_text("\n".join(lines))
+        return config.load([str(file)])
+
+
+class Client:
+    """One user of the API. Paths may leave out `/v1`."""
+
+    def __init__(self, cloud: Cloud, name: str | None) -> None:
+        """Without a name the requests say nothing about who asks."""
+        self._cloud = cloud
+        self._headers = {}
+        if name is not None:
+            credentials = base64.b64encode(f"{name}:password of {name}".encode()).decode()
+            self._headers["Authorization"] = f"Basic {credentials}"
+
+    def request(self, line: str, body: Any = None, *, version: str = "1.40") -> falcon.testing.Result:
+        """Send `METHOD /path?query`, with `body` as JSON."""
+        method, _, target = line.partition(" ")
+        path, _, query = target.partition("?")
+        headers = {**self._headers, "OpenStack-API-Version": f"container {version}", "Host": "api"}
+        content = None
+        if body is not None:
+            content, headers["Content-Type"] = json.dumps(body), "application/json"
+        client = falcon.testing.TestClient(self._cloud.app)
+        return client.simulate_request(method, path, query_string=query, body=content, headers=headers)
+
+    def call(self, line: str, body: Any = None, *, version: str = "1.40") -> Any:
+        """The decoded answer. AssertionError unless it is a success."""
+        answer = self.request(line, body, version=version)
+        assert answer.status_code < 300, f"{line}: {answer.status_code} {answer.text}"
+        return answer.json if answer.content else None
+
+    def error(self, line: str, body: Any = None, *, version: str = "1.40") -> tuple[int, str, str]:
+        """Status, code and text of a refusal."""
+        answer = self.request(line, body, version=version)
+        assert answer.status_code >= 400, f"{line}: {answer.status_code} {answer.text}"
+        (error,) = answer.json["errors"]
+        return answer.status_code, error["code"], error["detail"]
+
+    def create(self, *, run: bool = False, **fields: Any) -> str:
+        """Have a container accepted; its uuid."""
+        body = {"image": IMAGE, "command": FOREVER, "memory": 64, "cpu": 0.1, **fields}
+        return str(self.call(f"POST /containers?run={str(run).lower()}", body)["uuid"])
+
+    def running(self, **fields: Any) -> str:
+        """A container that runs; its uuid."""
+        return str(self.wait(self.create(run=True, **fields), "Running")["uuid"])
+
+    def created(self, **fields: Any) -> str:
+        """A container that was never started; its uuid."""
+        return str(self.wait(self.create(**fields), "Created")["uuid"])
+
+    def show(self, ident: str) -> dict[str, Any] | None:
+        """The container, or None when there is none."""
+        answer = self.request(f"GET /containers/{ident}")
+        if answer.status_code == 404:
+            return None
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json)
+
+    def wait(self, ident: str, *statuses: str) -> dict[str, Any]:
+        """Wait until it has one of these statuses and no action holds it; the container."""
+
+        def there() -> dict[str, Any] | None:
+            found = self.show(ident)
+            return found if found and found["status"] in statuses and not found["task_state"] else None
+
+        return until(there, lambda: self.show(ident)) or {}
+
+    def wait_gone(self, ident: str) -> None:
+        until(lambda: self.show(ident) is None, lambda: self.show(ident))
+
+    def actions(self, ident: str) -> list[tuple[str, str | None]]:
+        """Name and message of every action of a container, the oldest first."""
+        found = self.call(f"GET /containers/{ident}/container_actions")["containerActions"]
+        return [(each["action"], each["message"]) for each in reversed(found)]
+
+
+@functools.cache
+def _empty_database() -> bytes:
+    """A database file with the schema in it, made once: every cloud begins with a copy."""
+    with tempfile.TemporaryDirectory(prefix="tierce-schema-") as directory:
+        file = pathlib.Path(directory) / "empty.sqlite"
+        database = connect(config.load(overrides=[("database", "connection", f"sqlite:///{file}")]))
+        schema.upgrade(database)
+        database.close()
+        return file.read_bytes()

@@ -1,0 +1,19 @@
+"""Wait for what a test expects to come true."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def until(look: Callable[[], T], accept: Callable[[T], object] = bool, timeout: float = 30) -> T:
+    """Look again and again until `accept` agrees with what is seen, and return that.
+
+    Raises AssertionError with the last thing seen after `timeout` s.
+    """
+    deadline = time.monotonic() + timeout
+    while not accept(seen := look()):
+        assert time.monotonic() < deadline, f"still {seen!r} after {timeout:g} s"
+        time.sleep(0.02)
+    return seen
