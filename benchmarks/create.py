@@ -3,6 +3,10 @@
     python -m benchmarks.create
 
 One after another (interleaved, median of 20), and 50 at once (alternating rounds). Needs root.
+
+Tierce gives each project a bridge network of its own, which Docker serves with a resolver; Docker's
+default bridge has neither that nor walls between projects. So the floor is docker-py on a network of
+the same kind, and docker-py on the default bridge is printed beside it: the difference is Docker's.
 """
 
 import itertools
@@ -22,17 +26,18 @@ _MEMORY_MIB = 32
 
 
 class DockerPy:
-    """The floor: the client library alone."""
+    """The floor: the client library alone, on a bridge network."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, network: str) -> None:
         self._client = docker.DockerClient(url, max_pool_size=AT_ONCE)
+        self._network = network
         self._numbers = itertools.count()
         self._made: list[str] = []
 
     def run(self) -> None:
         api = self._client.api
-        limits = api.create_host_config(mem_limit=f"{_MEMORY_MIB}m")
-        name = f"floor-{next(self._numbers)}"
+        limits = api.create_host_config(mem_limit=f"{_MEMORY_MIB}m", network_mode=self._network)
+        name = f"floor-{self._network}-{next(self._numbers)}"
         container = api.create_container(IMAGE, COMMAND, name=name, host_config=limits)
         self._made.append(container["Id"])
         api.start(container["Id"])
@@ -89,36 +94,45 @@ def at_once(one: Callable[[], object], then: Callable[[], None] = lambda: None) 
         return timed(work)
 
 
-def main() -> None:
-    with service_on_private_engine({"compute": {"initial_cpu_allocation_ratio": 100}}) as (_, http, url):
-        floor, tierce = DockerPy(url), Tierce(http)
-        # The project's network and every code path once, so that neither side pays for a first time.
-        tierce.run()
-        floor.run()
-        pairs = [(timed(floor.run), timed(tierce.run)) for _ in range(RUNS)]
-        floor_median, tierce_median = (median(times) for times in zip(*pairs, strict=True))
-        print(f"POST run to Running, median of {RUNS}, interleaved")
-        print(f"  docker-py {floor_median * 1000:7.1f} ms")
-        print(f"  Tierce    {tierce_median * 1000:7.1f} ms   ratio {tierce_median / floor_median:.2f}")
-        floor.clear()
-        tierce.clear()
+def one_after_another(floor: DockerPy, plain: DockerPy, tierce: Tierce) -> None:
+    # Every code path once, so that no side pays for a first time.
+    for side in (floor, plain, tierce):
+        side.run()
+    rounds = [(timed(floor.run), timed(plain.run), timed(tierce.run)) for _ in range(RUNS)]
+    floor_ms, plain_ms, tierce_ms = (median(times) * 1000 for times in zip(*rounds, strict=True))
+    print(f"POST run to Running, median of {RUNS}, interleaved")
+    print(f"  docker-py, a network of its own {floor_ms:7.1f} ms")
+    print(f"  docker-py, the default bridge   {plain_ms:7.1f} ms")
+    print(f"  Tierce                          {tierce_ms:7.1f} ms   ratio {tierce_ms / floor_ms:.2f}", end="")
+    print(f" ({tierce_ms / plain_ms:.2f} to the default bridge)")
+    for side in (floor, plain, tierce):
+        side.clear()
 
+
+def all_at_once(floor: DockerPy, plain: DockerPy, tierce: Tierce) -> None:
+    rounds = []
+    for _ in range(ROUNDS):
+        # The project's network is there before, as the floor's is.
         tierce.run()
-        floor_times, tierce_times = [], []
-        for _ in range(ROUNDS):
-            floor_times.append(at_once(floor.run))
-            floor.clear()
-            tierce_times.append(at_once(tierce.post, tierce.await_all))
-            tierce.clear()
-            tierce.run()
-        floor_median, tierce_median = median(floor_times), median(tierce_times)
-        print(f"{AT_ONCE} at once until all run, median of {ROUNDS} rounds, alternating")
-        print(f"  docker-py {floor_median:7.2f} s   {[round(t, 2) for t in floor_times]}")
-        print(
-            f"  Tierce    {tierce_median:7.2f} s   {[round(t, 2) for t in tierce_times]}"
-            f"   ratio {tierce_median / floor_median:.2f}"
-        )
-        tierce.clear()
+        rounds.append((at_once(floor.run), at_once(plain.run), at_once(tierce.post, tierce.await_all)))
+        for side in (floor, plain, tierce):
+            side.clear()
+    floor_s, plain_s, tierce_s = (median(times) for times in zip(*rounds, strict=True))
+    print(f"{AT_ONCE} at once until all run, median of {ROUNDS} rounds")
+    print(f"  docker-py, a network of its own {floor_s:7.2f} s")
+    print(f"  docker-py, the default bridge   {plain_s:7.2f} s")
+    print(f"  Tierce                          {tierce_s:7.2f} s    ratio {tierce_s / floor_s:.2f}", end="")
+    print(f" ({tierce_s / plain_s:.2f} to the default bridge)")
+
+
+def main() -> None:
+    with service_on_private_engine({"compute": {"initial_cpu_allocation_ratio": 1000}}) as (_, http, url):
+        client = docker.DockerClient(url)
+        client.networks.create("own", driver="bridge")
+        client.close()
+        floor, plain, tierce = DockerPy(url, "own"), DockerPy(url, "bridge"), Tierce(http)
+        one_after_another(floor, plain, tierce)
+        all_at_once(floor, plain, tierce)
 
 
 if __name__ == "__main__":

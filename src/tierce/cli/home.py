@@ -79,24 +79,24 @@ api_url = {literal(settings.docker_url)}
 
 
 def render_policy() -> str:
-    """The text of `policy.yaml`, which is read from beside `tierce.conf`: examples, and no rule in force."""
+    """The text of `policy.yaml`, which is read from beside `tierce.conf`: readers only read."""
     names = ("update", "rename", "resize_container", "delete", *(set(ACTIONS) - _READING))
     changes = "\n".join(
-        f'# "container:{name}": "role:member and rule:admin_or_owner"' for name in sorted(names)
+        f'"container:{name}": "role:member and rule:admin_or_owner"' for name in sorted(names)
     )
     return f"""\
 # Written by `tierce home init`. A copy that was changed by hand is kept as it is.
 # Rules here replace the built-in ones of the same name; a running service sees the change.
-#
+
+# Those who are only readers change nothing. (Every admin is a member, every member a reader.)
+"container:create": "role:member"
+{changes}
+
 # Let every member choose whether an image is pulled again:
 # "container:create:image_pull_policy": "role:member"
-#
+
 # Let every member remove a container that still runs:
 # "container:delete_force": "role:member and rule:admin_or_owner"
-#
-# Keep those who are only readers from changing anything:
-# "container:create": "role:member"
-{changes}
 """
 
 

@@ -30,7 +30,7 @@ SORTABLE = frozenset(
 """Keys of a list's order: what the API shows, JSON values left out, and three more of old."""
 
 _UNLISTED = frozenset(
-    "id container_id websocket_url websocket_token capsule_id cpuset exposed_ports registry_id "
+    "container_id websocket_url websocket_token capsule_id cpuset exposed_ports registry_id "
     "container_type annotations cni_metadata generation name_key".split()
 )
 """Columns that nobody reads from a list."""

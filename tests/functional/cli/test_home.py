@@ -117,9 +117,13 @@ def test_deleted_file_is_written_again(path: Path) -> None:
     assert sourced(path, "OS_PASSWORD") == PASSWORD
 
 
-def test_policy_examples_put_no_rule_in_force(path: Path) -> None:
+def test_policy_keeps_readers_from_changing_anything(path: Path) -> None:
     make(path)
-    assert yaml.safe_load((path / "policy.yaml").read_text()) is None
+    rules = yaml.safe_load((path / "policy.yaml").read_text())
+    assert rules["container:create"] == "role:member"
+    assert rules["container:stop"] == "role:member and rule:admin_or_owner"
+    reading = {"container:get_all", "container:get_one", "container:logs", "container:top", "container:stats"}
+    assert not reading & rules.keys()
 
 
 def test_configuration_that_cannot_be_read_is_reported_and_kept(
