@@ -23,7 +23,7 @@ application = create_app(
         _conf,
         engine.connect(_conf),
         BuiltinPlacement(_conf),
-        BridgeResolver(),
+        BridgeResolver("node1"),
         ComputeClient(build_transport(_conf), _conf, _clock),
         _clock,
         random.Random(1),

@@ -8,9 +8,18 @@ import pytest
 
 from tests.support import registry
 from tests.support.engines import docker_engine, docker_engine_directory
-from tests.support.team import team
+from tests.support.team import _cleared, ann, bob, team
 
-__all__ = ["docker_engine", "docker_engine_directory", "engine", "image_in_registry", "team"]
+__all__ = [
+    "_cleared",
+    "ann",
+    "bob",
+    "docker_engine",
+    "docker_engine_directory",
+    "engine",
+    "image_in_registry",
+    "team",
+]
 
 
 @pytest.fixture(scope="session")

@@ -9,13 +9,12 @@ from typing import Any
 import docker
 import pytest
 
+from tests.support.containers import FOREVER, behind, run, states
 from tests.support.engines import BUSYBOX
 from tests.support.proxy import EngineProxy
 from tests.support.service import Http, Service
 from tests.support.team import delete_all
 from tests.support.waiting import until
-
-FOREVER = ["sleep", "3600"]
 
 
 @pytest.fixture
@@ -62,11 +61,6 @@ def exit_code(service: Service) -> int:
     return code
 
 
-def in_docker(engine: docker.DockerClient, ident: str) -> list[str]:
-    """States of the containers that Docker has of it."""
-    return [each.status for each in engine.containers.list(all=True, filters={"name": f"zun-{ident}"})]
-
-
 def test_a_create_under_way_is_finished_first(
     start: Start, proxy: EngineProxy, engine: docker.DockerClient
 ) -> None:
@@ -79,7 +73,7 @@ def test_a_create_under_way_is_finished_first(
     assert service.process.poll() is None
     proxy.release()
     assert exit_code(service) == 0
-    assert in_docker(engine, ident) == ["running"]
+    assert states(engine, ident) == ["running"]
     service.start()
     assert Http(service).wait(ident, "Running")["status_reason"] is None
 
@@ -93,12 +87,12 @@ def test_a_create_that_takes_too_long_is_taken_up_by_the_next_start(
     assert proxy.holding.wait(10)
     terminate(service)
     assert exit_code(service) == 0
-    assert in_docker(engine, ident) == []
+    assert states(engine, ident) == []
     proxy.release()
     service.start()
     http = Http(service)
     http.wait(ident, "Running")
-    assert in_docker(engine, ident) == ["running"]
+    assert states(engine, ident) == ["running"]
     [action] = http.call("GET", f"/containers/{ident}/container_actions")["containerActions"]
     assert action["action"] == "create"
     assert action["finish_time"]
@@ -107,9 +101,8 @@ def test_a_create_that_takes_too_long_is_taken_up_by_the_next_start(
 def test_a_request_under_way_is_answered(start: Start, engine: docker.DockerClient) -> None:
     service = start()
     http = Http(service)
-    ident = http.create(image=BUSYBOX, command=FOREVER)
-    http.wait(ident, "Running")
-    inside = engine.containers.get(f"zun-{ident}")
+    ident = run(http)
+    inside = behind(engine, ident)
     script = "touch /begun; until [ -e /go ]; do sleep 0.02; done; echo done"
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         body = {"command": ["sh", "-c", script]}

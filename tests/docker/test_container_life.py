@@ -1,47 +1,23 @@
 """What a container is promised, from the API down to what Docker then really does."""
 
-import base64
-import concurrent.futures
 import contextlib
 import datetime
-import pathlib
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import docker
 import pytest
-from docker.models.containers import Container
 
+from tests.support.containers import PATIENT, POLITE, at_once, behind, execute, finish, run, states
 from tests.support.engines import BUSYBOX, NOSHELL
 from tests.support.service import Http
 from tests.support.team import Team
 from tests.support.waiting import until
 
-FOREVER = ["sleep", "3600"]
-PATIENT = ["sh", "-c", "until [ -e /go ]; do sleep 0.02; done; exit 3"]
-"""Ends by itself, with 3, when somebody makes the file /go."""
-POLITE = ["sh", "-c", "trap exit TERM; sleep 3600 & wait"]
 SOON = 1.0
 """Seconds in which the API must show what happened in Docker."""
-
-
-@pytest.fixture
-def _cleared(team: Team) -> Iterator[None]:
-    yield
-    team.delete_all()
-
-
-@pytest.fixture
-def ann(team: Team, _cleared: None) -> Http:
-    return team.client("ann")
-
-
-@pytest.fixture
-def bob(team: Team, _cleared: None) -> Http:
-    return team.client("bob")
 
 
 @pytest.fixture(scope="class")
@@ -50,48 +26,6 @@ def box(team: Team) -> Iterator[tuple[Http, str]]:
     user = team.client("ann")
     yield user, run(user)
     team.delete_all()
-
-
-def run(user: Http, **fields: Any) -> str:
-    """A container that runs."""
-    fields.setdefault("image", BUSYBOX)
-    fields.setdefault("command", FOREVER)
-    ident = user.create(**fields)
-    user.wait(ident, "Running")
-    return ident
-
-
-def finish(user: Http, command: Sequence[str], **fields: Any) -> dict[str, Any]:
-    """A container whose command has ended."""
-    return user.wait(user.create(image=BUSYBOX, command=command, **fields), "Stopped")
-
-
-def execute(user: Http, ident: str, *command: str) -> tuple[int, str]:
-    """Exit code and output of a command inside."""
-    answer = user.call("POST", f"/containers/{ident}/execute", json={"command": shlex.join(command)})
-    return answer["exit_code"], answer["output"]
-
-
-def at_once(create: Callable[[], str]) -> list[str]:
-    """Six containers, asked for at the same time."""
-    with concurrent.futures.ThreadPoolExecutor(6) as pool:
-        return list(pool.map(lambda _: create(), range(6)))
-
-
-def behind(engine: docker.DockerClient, ident: str) -> Container:
-    """The container as Docker has it."""
-    return engine.containers.get(f"zun-{ident}")
-
-
-def volumes(team: Team) -> set[pathlib.Path]:
-    """The directories of volumes that go with their containers."""
-    places = team.service.home / "mnt"
-    return {path for path in places.iterdir() if path.name != "named"} if places.exists() else set()
-
-
-def address(user: Http, ident: str) -> str:
-    [[entry]] = user.call("GET", f"/containers/{ident}")["addresses"].values()
-    return str(entry["addr"])
 
 
 class TestWhatHappensInDockerIsSeen:
@@ -237,11 +171,11 @@ class TestImages:
     ) -> None:
         with contextlib.suppress(docker.errors.ImageNotFound):
             engine.images.remove(image_in_registry, force=True)
-        began = time.time()
+        began = int(time.time())
         for ident in at_once(lambda: ann.create(image=image_in_registry)):
             ann.wait(ident, "Running")
         pulls = engine.events(
-            since=began, until=time.time(), filters={"type": "image", "event": "pull"}, decode=True
+            since=began, until=int(time.time()) + 1, filters={"type": "image", "event": "pull"}, decode=True
         )
         assert [event["id"] for event in pulls] == [image_in_registry]
 
@@ -306,7 +240,7 @@ class TestWhatReachesDocker:
         assert behind(engine, ident).attrs["HostConfig"]["AutoRemove"] is True
         execute(ann, ident, "touch", "/go")
         ann.wait(ident, None)
-        assert not engine.containers.list(all=True, filters={"name": f"zun-{ident}"})
+        assert states(engine, ident) == []
 
     def test_auto_remove_after_a_stop(self, ann: Http) -> None:
         ident = run(ann, command=POLITE, auto_remove=True)
@@ -319,109 +253,3 @@ class TestWhatReachesDocker:
         ann.call("POST", f"/containers/{ident}/kill?signal=USR1")
         until(lambda: ann.call("GET", f"/containers/{ident}/logs") == "got it\n")
         ann.wait(ident, "Running")
-
-
-class TestMounts:
-    def test_contents_are_a_file_inside(self, ann: Http) -> None:
-        contents = base64.b64encode(b"secret\n").decode()
-        mounts = [{"type": "bind", "source": contents, "destination": "/etc/app/key"}]
-        ident = run(ann, mounts=mounts)
-        assert execute(ann, ident, "cat", "/etc/app/key") == (0, "secret\n")
-
-    def test_a_volume_by_size_goes_with_its_container(self, ann: Http, team: Team) -> None:
-        before = volumes(team)
-        ident = run(ann, mounts=[{"size": 1, "destination": "/data"}], command=POLITE)
-        assert execute(ann, ident, "sh", "-c", "mkdir /data/deep && echo kept > /data/deep/file")[0] == 0
-        [made] = volumes(team) - before
-        assert (made / "deep" / "file").read_text() == "kept\n"
-        ann.call("POST", f"/containers/{ident}/reboot")
-        ann.wait(ident, "Running")
-        assert execute(ann, ident, "cat", "/data/deep/file") == (0, "kept\n")
-        ann.call("DELETE", f"/containers/{ident}?stop=true")
-        ann.wait(ident, None)
-        assert volumes(team) == before
-
-    def test_a_named_volume_outlives_its_containers_and_stays_in_its_project(
-        self, ann: Http, bob: Http
-    ) -> None:
-        mounts = [{"source": "notes", "destination": "/data"}]
-        first = finish(ann, ["sh", "-c", "echo kept > /data/note"], mounts=mounts)
-        ann.call("DELETE", f"/containers/{first['uuid']}")
-        ann.wait(first["uuid"], None)
-        assert execute(ann, run(ann, mounts=mounts), "cat", "/data/note") == (0, "kept\n")
-        assert execute(bob, run(bob, mounts=mounts), "ls", "/data") == (0, "")
-
-
-class TestNetworks:
-    def test_a_project_reaches_its_own_by_name(self, ann: Http) -> None:
-        serve = "mkdir /www && echo hello > /www/index.html && httpd -f -h /www"
-        run(ann, name="web", command=["sh", "-c", serve])
-        visitor = run(ann)
-        until(lambda: execute(ann, visitor, "wget", "-q", "-O", "-", "http://web/") == (0, "hello\n"))
-
-    def test_projects_do_not_reach_one_another(self, ann: Http, bob: Http) -> None:
-        serve = ["nc", "-ll", "-p", "7000", "-e", "echo", "hello"]
-        server = address(ann, run(ann, command=serve))
-        friend, stranger = run(ann), run(bob)
-        until(lambda: execute(ann, friend, "nc", "-w", "1", server, "7000") == (0, "hello\n"))
-        assert execute(ann, friend, "ping", "-c", "1", "-W", "1", server)[0] == 0
-        assert execute(bob, stranger, "nc", "-w", "1", server, "7000") != (0, "hello\n")
-        assert execute(bob, stranger, "ping", "-c", "1", "-W", "1", server)[0] == 1
-        assert set(ann.call("GET", f"/containers/{friend}")["addresses"]).isdisjoint(
-            bob.call("GET", f"/containers/{stranger}")["addresses"]
-        )
-
-    def test_names_of_one_project_mean_nothing_in_another(self, ann: Http, bob: Http) -> None:
-        run(ann, name="web")
-        # A name that Docker does not know is asked of the machine's resolver, which takes its time.
-        assert execute(bob, run(bob), "timeout", "2", "ping", "-c", "1", "web")[0] != 0
-
-    def test_a_container_may_be_in_several_networks(self, ann: Http) -> None:
-        both = run(ann, name="both", nets=[{"network": "front"}, {"network": "back"}])
-        assert len(ann.call("GET", f"/containers/{both}")["addresses"]) == 2
-        for network in ("front", "back"):
-            one = run(ann, nets=[{"network": network}])
-            assert execute(ann, one, "ping", "-c", "1", "-W", "1", "both")[0] == 0
-
-    def test_first_containers_at_once_share_one_network(self, bob: Http, engine: docker.DockerClient) -> None:
-        idents = at_once(lambda: bob.create(image=BUSYBOX, command=FOREVER))
-        [network] = {name for ident in idents for name in bob.wait(ident, "Running")["addresses"]}
-        assert len(engine.networks.list(names=[network])) == 1
-
-    def test_a_network_goes_with_the_last_container(self, bob: Http, engine: docker.DockerClient) -> None:
-        first, last = run(bob, command=POLITE), run(bob, command=POLITE)
-        [network] = bob.call("GET", f"/containers/{first}")["addresses"]
-        for ident, left in ((first, 1), (last, 0)):
-            bob.call("DELETE", f"/containers/{ident}?stop=true")
-            bob.wait(ident, None)
-            assert len(engine.networks.list(names=[network])) == left
-
-
-def test_nothing_is_left_of_what_was_deleted(ann: Http, team: Team, engine: docker.DockerClient) -> None:
-    volumes_before = volumes(team)
-    contents = base64.b64encode(b"x").decode()
-    mounts = [
-        {"type": "bind", "source": contents, "destination": "/etc/key"},
-        {"size": 1, "destination": "/data"},
-    ]
-    nets = [{"network": "front"}, {"network": "back"}]
-    running = run(ann, mounts=mounts, nets=nets, command=POLITE)
-    ended = finish(ann, ["true"], mounts=mounts)["uuid"]
-    made = ann.create(image=BUSYBOX, run=False, mounts=mounts)
-    ann.wait(made, "Created")
-    failed = ann.create(image=BUSYBOX, command=["nosuch"], mounts=mounts)
-    ann.wait(failed, "Error")
-    idents = {running, ended, made, failed}
-    names = {name for ident in idents for name in ann.call("GET", f"/containers/{ident}")["addresses"]}
-    assert len(names) == 3
-    assert len(volumes(team) - volumes_before) == 8
-
-    for ident in idents:
-        ann.call("DELETE", f"/containers/{ident}?stop=true")
-    for ident in idents:
-        ann.wait(ident, None)
-
-    left = {container.name for container in engine.containers.list(all=True)}
-    assert not left & {f"zun-{ident}" for ident in idents}
-    assert not {network.name for network in engine.networks.list()} & names
-    assert volumes(team) == volumes_before

@@ -55,15 +55,14 @@ def service(tmp_path: pathlib.Path, docker_engine: str) -> Iterator[Service]:
         made.kill()
 
 
-def ours(engine: docker.DockerClient) -> tuple[list[str], list[str]]:
-    """Names of Tierce's containers and networks in the Engine."""
+def ours(service: Service, engine: docker.DockerClient) -> tuple[list[str], list[str]]:
+    """Names of this service's containers and networks in the Engine."""
+    with sqlite3.connect(service.home / "tierce.sqlite") as connection:
+        node = connection.execute("SELECT uuid FROM compute_node").fetchone()[0]
+    label = {"label": f"tierce.node={node}"}
     return (
-        [
-            container.name
-            for container in engine.containers.list(all=True)
-            if container.name.startswith("zun-")
-        ],
-        [network.name for network in engine.networks.list() if network.name.startswith("tierce-")],
+        [container.name for container in engine.containers.list(all=True, filters=label)],
+        [network.name for network in engine.networks.list(filters=label)],
     )
 
 
@@ -120,7 +119,7 @@ def delete_and_check_nothing_is_left(service: Service, http: Http, engine: docke
     if http.show("victim") is not None:
         http.call("DELETE", "/containers/victim?force=true")
         http.wait("victim", None)
-    assert ours(engine) == ([], [])
+    assert ours(service, engine) == ([], [])
     leftovers = [path.name for path in (service.home / "mnt").iterdir() if path.name != "named"]
     assert leftovers == []
     for table in ("container", "container_actions", "volume", "volume_mapping", "tierce_allocation"):
@@ -140,7 +139,7 @@ def check_create(service: Service, engine: docker.DockerClient, point: str) -> N
     service.start()
     container = http.wait("victim", "Running")
     assert container["status_reason"] is None
-    containers, networks = ours(engine)
+    containers, networks = ours(service, engine)
     assert containers == [f"zun-{container['uuid']}"]
     assert len(networks) == 1
     await_start(service)

@@ -4,20 +4,18 @@ import contextlib
 import pathlib
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import docker
 import pytest
 
 from tests.support import dockerd
+from tests.support.containers import FOREVER, POLITE, behind, execute, run, states
 from tests.support.engines import BUSYBOX, private_engine, url
 from tests.support.proxy import EngineProxy
 from tests.support.service import Http, Service, running
 from tests.support.team import delete_all
 from tests.support.waiting import until
 
-FOREVER = ["sleep", "3600"]
-POLITE = ["sh", "-c", "trap exit TERM; sleep 3600 & wait"]
 BOUNDED = 5.0
 """Seconds in which a request must be answered though the Engine does not."""
 
@@ -45,24 +43,18 @@ def service(proxy: EngineProxy, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture
 def http(service: Service, proxy: EngineProxy) -> Iterator[Http]:
-    """A client; at the end the Engine is there, and nothing else."""
+    """A client of the service, which has met the Engine; at the end it is there, and has nothing."""
     http = Http(service)
+    proxy.on()
+    until(lambda: http.call("GET", "/hosts")["hosts"][0]["cpus"], timeout=10)
     yield http
     proxy.release()
     proxy.on()
     delete_all(http)
 
 
-def run(http: Http, **fields: Any) -> str:
-    """A container that runs."""
-    fields.setdefault("command", FOREVER)
-    ident = http.create(image=BUSYBOX, **fields)
-    http.wait(ident, "Running")
-    return ident
-
-
 class TestNeverSeen:
-    """These are in order: the Engine comes in the second one."""
+    """The Engine comes with the second one."""
 
     def test_the_api_is_there_and_a_create_tells_what_is_missing(self, service: Service) -> None:
         http = Http(service)
@@ -72,12 +64,8 @@ class TestNeverSeen:
         http.call("DELETE", f"/containers/{found['uuid']}")
         http.wait(found["uuid"], None)
 
-    def test_it_works_when_the_engine_comes(self, http: Http, proxy: EngineProxy) -> None:
-        proxy.on()
-        until(lambda: http.call("GET", "/hosts")["hosts"][0]["cpus"], timeout=10)
-        assert (
-            http.call("POST", f"/containers/{run(http)}/execute", json={"command": "true"})["exit_code"] == 0
-        )
+    def test_it_works_when_the_engine_comes(self, http: Http) -> None:
+        assert execute(http, run(http), "echo", "here") == (0, "here\n")
 
 
 class TestGone:
@@ -123,7 +111,7 @@ class TestGone:
     def test_a_delete_is_done_when_it_is_back(
         self, http: Http, proxy: EngineProxy, engine: docker.DockerClient
     ) -> None:
-        ident = run(http, command=POLITE)
+        ident = run(http, command=POLITE, nets=[{"network": "of-its-own"}])
         [network] = http.call("GET", f"/containers/{ident}")["addresses"]
         proxy.off()
         http.call("DELETE", f"/containers/{ident}?stop=true")
@@ -134,7 +122,7 @@ class TestGone:
         assert "Docker" in waiting["status_reason"]
         proxy.on()
         http.wait(ident, None)
-        assert not engine.containers.list(all=True, filters={"name": f"zun-{ident}"})
+        assert states(engine, ident) == []
         assert not engine.networks.list(names=[network])
 
     def test_what_happened_meanwhile_is_seen_when_it_is_back(
@@ -142,9 +130,9 @@ class TestGone:
     ) -> None:
         killed, paused, removed, same = (run(http) for _ in range(4))
         proxy.off()
-        engine.containers.get(f"zun-{killed}").kill()
-        engine.containers.get(f"zun-{paused}").pause()
-        engine.containers.get(f"zun-{removed}").remove(force=True)
+        behind(engine, killed).kill()
+        behind(engine, paused).pause()
+        behind(engine, removed).remove(force=True)
         proxy.on()
         assert http.wait(killed, "Stopped")["status_detail"].startswith("Exited(137)")
         http.wait(paused, "Paused")
@@ -174,7 +162,7 @@ class TestHung:
         with contextlib.closing(engine.events(filters={"event": "create"}, decode=True)) as events:
             proxy.release()
             assert next(events)["Actor"]["Attributes"]["name"] == f"zun-{ident}"
-        until(lambda: not engine.containers.list(all=True, filters={"name": f"zun-{ident}"}))
+        until(lambda: states(engine, ident) == [])
         assert http.call("GET", f"/containers/{ident}")["status"] == "Error"
 
 

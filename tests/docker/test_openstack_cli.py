@@ -44,13 +44,10 @@ class Cli:
 
 @pytest.fixture(scope="module")
 def home(team: Team) -> pathlib.Path:
-    """The service's home with the administrator and the files for clients, made as the quickstart does."""
+    """The service's home, with the administrator whose password is in it, as in a quickstart."""
     service = team.service
-    service.tierce("home", "init", "--home", str(service.home))
-    password = (service.home / "admin.password").read_text()
-    service.tierce(
-        "user", "add", "admin", "--project", "admin", "--role", "admin", "--password-stdin", text=password
-    )
+    password = (service.home / "admin.password").read_text().strip()
+    service.add_user("admin", "admin", "admin", password)
     return service.home
 
 

@@ -12,12 +12,11 @@ from keystoneauth1 import loading, session
 from zunclient import api_versions, exceptions
 from zunclient.v1.client import Client
 
+from tests.support.containers import FOREVER, POLITE
 from tests.support.engines import BUSYBOX
 from tests.support.service import Service, running
 from tests.support.team import Team
 from tests.support.waiting import until
-
-FOREVER = ["sleep", "3600"]
 
 
 class Zun:
@@ -184,7 +183,7 @@ def test_rename_while_the_protocol_had_it(zun: Zun, name: str) -> None:
 
 def test_delete_wants_it_stopped_or_force_or_stop(zun: Zun, name: str) -> None:
     for suffix in ("plain", "force", "stop"):
-        zun.run(name=f"{name}-{suffix}", command=["sh", "-c", "trap exit TERM; sleep 3600 & wait"])
+        zun.run(name=f"{name}-{suffix}", command=POLITE)
     with pytest.raises(exceptions.Conflict, match="Running"):
         zun.client.containers.delete(f"{name}-plain")
     zun.client.containers.stop(f"{name}-plain", timeout=10)

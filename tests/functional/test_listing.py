@@ -154,9 +154,6 @@ def test_only_what_is_shown_can_be_sorted_by(client: Client, key: str) -> None:
 # --- filters --------------------------------------------------------------------------------------
 
 
-KEPT = {"auto_remove": False}
-
-
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -192,7 +189,7 @@ def test_a_filter_matches_exactly(cloud: Cloud, client: Client, query: str, expe
             "name": "db",
             "image": "postgres",
             "user_id": "u2",
-            "host": "node2",
+            "host": "h2",
             "memory": "512",
             "auto_remove": False,
             "status": "Stopped",

@@ -104,9 +104,11 @@ def silent(action: str, step: str, moment: str) -> None:
 def until(done: Callable[[], T], state: Callable[[], object] = lambda: "", timeout: float = DEADLINE) -> T:
     """Wait until `done` gives something true, which is returned; AssertionError with `state` otherwise."""
     deadline = time.monotonic() + timeout
+    pause = 0.002
     while not (result := done()):
         assert time.monotonic() < deadline, f"not in {timeout:g} s: {state()}"
-        time.sleep(0.002)
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.03)
     return result
 
 
@@ -144,6 +146,7 @@ class Cloud:
             for host in hosts
         }
         self.database_file.write_bytes(_empty_database())
+        self.policy_file.write_text("")  # or one of this machine's own would count
         self._users = UserFiles(directory / "htpasswd", directory / "projects", rounds=4)
         self.client = self.user(ADMIN, project=ADMIN, role=Role.ADMIN)
         self.start()

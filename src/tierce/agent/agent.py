@@ -52,13 +52,14 @@ class Agent:
         host = conf.host
         node = inventory.ensure_node(database, host, clock)
         labels = {NODE_LABEL: node.uuid}
+        self.node_uuid = node.uuid
         self._conf = conf
         self._plugs = Plugs(
             conf=conf,
             database=database,
             runtime=runtime,
             images=RegistryImages.from_config(runtime.images, conf),
-            networks=BridgeNetworks(runtime.networks, labels),
+            networks=BridgeNetworks(runtime.networks, labels, node.uuid),
             volumes=LocalVolumes(conf.volume.volume_dir),
             placement=placement,
             clock=clock,

@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from tierce.agent.operations.base import NAME_PREFIX, Plugs
+from tierce.agent.operations.base import NAME_PREFIX, Plugs, unix_ns
 from tierce.model.errors import RuntimeFailure
 from tierce.runtimes.base import EventStream
 
@@ -57,7 +57,8 @@ class EventFollower:
                 self._stopping.wait(_RECONNECT_AFTER)
 
     def _follow(self) -> None:
-        stream = self._plugs.runtime.containers.events(self._plugs.owner_labels)
+        now = unix_ns(self._plugs.clock)
+        stream = self._plugs.runtime.containers.events(self._plugs.owner_labels, since_ns=now)
         with self._lock:
             if self._stopping.is_set():
                 stream.close()

@@ -114,6 +114,9 @@ class Executor:
             while more and not self._stopping and (ran := self._runner.run_next(uuid)) is not None:
                 accounted_ns = max(accounted_ns, ran.observed_ns)
                 more = ran.more
+                if ran.gone and not more:
+                    # The event of its end may have come, and been passed over, while more was queued.
+                    self._refresh_row(uuid)
         except RetryLater:
             self._postpone(uuid)
         return accounted_ns

@@ -36,10 +36,14 @@ class Observer(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Ran:
-    """An action was run. Events up to `observed_ns` (unix time) are accounted for; `more` are queued."""
+    """An action was run. Events up to `observed_ns` (unix time) are accounted for; `more` are queued.
+
+    `gone`: it found that the container has removed itself, and its row is to go too.
+    """
 
     observed_ns: int
     more: bool
+    gone: bool
 
 
 class RetryLater(Exception):
@@ -61,7 +65,7 @@ class Runner:
         with logs.about(action.request_id, container.uuid, action.action):
             LOG.info("Started, attempt %d", work.attempt)
             more = self._run(OPERATIONS[action.action or ""], action, work, event_id)
-        return Ran(work.observed_ns, more)
+        return Ran(work.observed_ns, more, work.gone)
 
     def _claim(self, session: Session, uuid: str) -> tuple[ContainerAction, Container, int] | None:
         conf, now = self._plugs.conf, self._plugs.clock.now()

@@ -100,7 +100,7 @@ class Standalone:
         extra: dict[str, Any] = {} if observer is None else {"observer": observer}
         self.agent = Agent(conf, self._database, self._runtime, placement, transport, clock, rng, **extra)
         self.services: Services = build_services(
-            conf, self._database, placement, BridgeResolver(), self._compute, clock, rng
+            conf, self._database, placement, BridgeResolver(self.agent.node_uuid), self._compute, clock, rng
         )
         identity: Identity = _plug("tierce.identity", conf.api.auth_strategy).from_conf(conf)
         self.application = create_app(conf, self.services, identity, clock)

@@ -13,6 +13,7 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
+from tierce.db.statements import changed, inserted
 from tierce.db.tables import ACTION, EVENT, ContainerAction, ContainerActionEvent
 from tierce.model.context import RequestContext
 
@@ -66,7 +67,8 @@ def adopt(
     arguments: dict[str, Any],
 ) -> bool:
     """Queue the row that a Zun API process wrote before it sent its message; False if there is none."""
-    result = session.execute(
+    count = changed(
+        session,
         update(ACTION)
         .where(
             ACTION.c.container_uuid == container_uuid,
@@ -75,9 +77,9 @@ def adopt(
             ACTION.c.state.is_(None),
             ACTION.c.finish_time.is_(None),
         )
-        .values(state=State.QUEUED, host=host, arguments=arguments, attempts=0)
+        .values(state=State.QUEUED, host=host, arguments=arguments, attempts=0),
     )
-    return bool(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result has it
+    return bool(count)
 
 
 def is_ours(session: Session, container_uuid: str, request_id: str | None) -> bool:
@@ -116,10 +118,8 @@ def claim(
         "attempts": (oldest.attempts or 0) + 1,
         "lease_expires_at": now + datetime.timedelta(seconds=lease),
     }
-    result = session.execute(
-        update(ACTION).where(ACTION.c.id == oldest.id, ACTION.c.state == State.QUEUED).values(**values)
-    )
-    if not result.rowcount:  # type: ignore[attr-defined]  # as above
+    taken = update(ACTION).where(ACTION.c.id == oldest.id, ACTION.c.state == State.QUEUED)
+    if not changed(session, taken.values(**values)):
         return None
     for field, value in values.items():
         set_committed_value(oldest, field, value)
@@ -259,11 +259,9 @@ def start_event(
         )
         if begun is not None:
             return begun
-    inserted = session.execute(
-        insert(EVENT).values(action_id=action.id, event=event, start_time=now, created_at=now)
+    return inserted(
+        session, insert(EVENT).values(action_id=action.id, event=event, start_time=now, created_at=now)
     )
-    event_id: int = inserted.inserted_primary_key[0]  # type: ignore[attr-defined]  # an INSERT's result has it
-    return event_id
 
 
 def finish_event(

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
 from tierce.db.paging import paginate, require_sortable
+from tierce.db.statements import changed
 from tierce.db.tables import CONTAINER, REGISTRY, Allocation, Container, Registry, Volume, VolumeMapping
 from tierce.model.context import RequestContext
 from tierce.model.errors import (
@@ -114,12 +115,13 @@ def swap(session: Session, container: Container, now: datetime.datetime, **value
     Raises StaleObject when somebody has, ContainerNotFound when the row is gone.
     """
     values |= {"updated_at": now, "generation": container.generation + 1}
-    result = session.execute(
+    count = changed(
+        session,
         update(CONTAINER)
         .where(CONTAINER.c.id == container.id, CONTAINER.c.generation == container.generation)
-        .values(**values)
+        .values(**values),
     )
-    if not result.rowcount:  # type: ignore[attr-defined]  # an UPDATE's result has it
+    if not count:
         if session.scalar(select(Container.id).where(Container.id == container.id)) is None:
             raise ContainerNotFound(container.uuid)
         raise StaleObject(f"Container {container.uuid} was changed by another request.")

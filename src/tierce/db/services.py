@@ -7,6 +7,7 @@ from oslo_db import exception as db_exception
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from tierce.db.statements import changed
 from tierce.db.tables import Service
 
 BINARY = "zun-compute"
@@ -41,7 +42,7 @@ def beat(session: Session, host: str, availability_zone: str, now: datetime.date
         "availability_zone": availability_zone,
     }
     statement = update(Service).where(Service.host == host, Service.binary == BINARY).values(**values)
-    if session.execute(statement).rowcount:  # type: ignore[attr-defined]  # an UPDATE's result has it
+    if changed(session, statement):
         return
     try:
         with session.begin_nested():

@@ -39,7 +39,13 @@ class EngineNetworks(Protocol):
 
 
 class BridgeResolver:
-    """The API half: names to network ids. It needs no engine, so it runs in any process."""
+    """The API half: names to network ids. It needs no engine, so it runs in any process.
+
+    `node` is the uuid of the one node: another service on the same engine makes networks of its own.
+    """
+
+    def __init__(self, node: str) -> None:
+        self._node = node
 
     def resolve(self, context: RequestContext, nets: Sequence[Mapping[str, Any]]) -> list[RequestedNetwork]:
         """The project's own networks of these names; its `default` when there are none.
@@ -51,17 +57,23 @@ class BridgeResolver:
         if context.project_id is None:
             raise Invalid("A network belongs to a project, and the request has none.")
         names = [_name_of(item) for item in nets] or [DEFAULT_NETWORK]
-        networks = [_network_id(context.project_id, name) for name in names]
+        prefix = self._prefix(context.project_id)
+        networks = [_network_id(prefix, name) for name in names]
         for position, network in enumerate(networks):
             if network in networks[:position]:
                 raise Invalid(f"Network {names[position]} is given more than once.")
         return [RequestedNetwork(network=network) for network in networks]
 
+    def _prefix(self, project_id: str) -> str:
+        """What the names of all of a project's networks begin with."""
+        return f"tierce-{hashlib.sha256(f'{self._node} {project_id}'.encode()).hexdigest()[:12]}-"
+
 
 class BridgeNetworks(BridgeResolver):
     """Both halves, for a process that has the engine. `owner_labels` mark its networks as ours."""
 
-    def __init__(self, engine: EngineNetworks, owner_labels: Mapping[str, str]) -> None:
+    def __init__(self, engine: EngineNetworks, owner_labels: Mapping[str, str], node: str) -> None:
+        super().__init__(node)
         self._engine = engine
         self._owner_labels = owner_labels
         self._guard = threading.Lock()
@@ -82,7 +94,7 @@ class BridgeNetworks(BridgeResolver):
         The first one requested is the primary. The container answers to its `name` in each, if that is
         a legal DNS label. Raises NetworkNotFound for another project's.
         """
-        prefix = _prefix(project_id)
+        prefix = self._prefix(project_id)
         for item in requested:
             if not item.network.startswith(prefix):
                 raise NetworkNotFound(item.network)
@@ -114,7 +126,7 @@ class BridgeNetworks(BridgeResolver):
 
         One that the engine says is in use stays; `sweep` takes it when that is over.
         """
-        prefix = _prefix(project_id)
+        prefix = self._prefix(project_id)
         with self._lock_of(prefix):
             if not still_used():
                 self._in_hand.discard(prefix)
@@ -126,7 +138,7 @@ class BridgeNetworks(BridgeResolver):
         A project whose networks this process has made and not released is left alone: its container
         may have been accepted after the caller counted the projects.
         """
-        kept = {_prefix(project) for project in projects}
+        kept = {self._prefix(project) for project in projects}
         leftovers = defaultdict(list)
         for network in self._ours():
             if (prefix := _PREFIX.match(network)) and prefix[0] not in kept:
@@ -160,9 +172,8 @@ def _name_of(item: Mapping[str, Any]) -> str:
     return item.get("network") or ""
 
 
-def _network_id(project_id: str, name: str) -> str:
+def _network_id(prefix: str, name: str) -> str:
     """The engine's network of that name in the project; one way round only, so that no two meet."""
-    prefix = _prefix(project_id)
     own_name = name.removeprefix(prefix)
     if _PREFIX.match(own_name):
         raise NetworkNotFound(name)
@@ -172,10 +183,6 @@ def _network_id(project_id: str, name: str) -> str:
             "beginning with a letter or a digit."
         )
     return prefix + own_name
-
-
-def _prefix(project_id: str) -> str:
-    return f"tierce-{hashlib.sha256(project_id.encode()).hexdigest()[:12]}-"
 
 
 def _entries(endpoint: Endpoint) -> list[dict[str, Any]]:

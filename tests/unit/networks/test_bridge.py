@@ -17,6 +17,7 @@ from tierce.networks.bridge import BridgeNetworks, BridgeResolver
 
 DEADLINE = 10.0
 LABELS = {"tierce.node": "node1"}
+NODE = "2f1c0f7e-54b7-4f7e-9b8e-7d8d1f5e0c22"
 ALPHA = RequestContext(project_id="alpha")
 BETA = RequestContext(project_id="beta")
 
@@ -42,7 +43,7 @@ class Engine:
 
 
 def resolve(context: RequestContext, *names: str) -> list[RequestedNetwork]:
-    return BridgeResolver().resolve(context, [{"network": name} for name in names])
+    return BridgeResolver(NODE).resolve(context, [{"network": name} for name in names])
 
 
 def ids(requested: list[RequestedNetwork]) -> list[str]:
@@ -97,19 +98,19 @@ def test_the_same_network_by_name_and_by_id_is_refused() -> None:
 
 def test_a_port_is_not_found() -> None:
     with pytest.raises(PortNotFound):
-        BridgeResolver().resolve(ALPHA, [{"network": "web"}, {"port": "some-port"}])
+        BridgeResolver(NODE).resolve(ALPHA, [{"network": "web"}, {"port": "some-port"}])
 
 
 @pytest.mark.parametrize("fixed", [{"v4-fixed-ip": "10.0.0.5"}, {"v6-fixed-ip": "fd00::5"}])
 def test_a_fixed_address_is_refused_saying_who_gives_addresses(fixed: dict[str, str]) -> None:
     with pytest.raises(Invalid) as refusal:
-        BridgeResolver().resolve(ALPHA, [{"network": "web", **fixed}])
+        BridgeResolver(NODE).resolve(ALPHA, [{"network": "web", **fixed}])
     assert "give addresses themselves" in refusal.value.message
 
 
 def test_keys_that_are_empty_count_as_absent() -> None:
     item = {"network": "web", "port": None, "v4-fixed-ip": "", "v6-fixed-ip": None}
-    assert BridgeResolver().resolve(ALPHA, [item]) == resolve(ALPHA, "web")
+    assert BridgeResolver(NODE).resolve(ALPHA, [item]) == resolve(ALPHA, "web")
 
 
 @pytest.mark.parametrize("name", ["", "-web", ".", "a b", "a/b", "web\n", "é", "a\x00", "n" * 65])
@@ -139,7 +140,7 @@ def test_different_projects_or_names_never_meet(one: tuple[str, str], other: tup
 def test_networks_are_made_with_the_owners_labels_and_joined_in_the_order_asked_for() -> None:
     engine = Engine()
     requested = resolve(ALPHA, "web", "db", "main")
-    attachments = BridgeNetworks(engine, LABELS).ensure("c1", "alpha", "front", requested)
+    attachments = BridgeNetworks(engine, LABELS, NODE).ensure("c1", "alpha", "front", requested)
     web, db, main = ids(requested)
     assert engine.networks == {web: LABELS, db: LABELS, main: LABELS}
     assert [attachment.network for attachment in attachments] == [web, db, main]
@@ -147,7 +148,7 @@ def test_networks_are_made_with_the_owners_labels_and_joined_in_the_order_asked_
 
 def test_ensuring_again_changes_nothing() -> None:
     engine = Engine()
-    networks = BridgeNetworks(engine, LABELS)
+    networks = BridgeNetworks(engine, LABELS, NODE)
     first = networks.ensure("c1", "alpha", "front", resolve(ALPHA))
     assert networks.ensure("c1", "alpha", "front", resolve(ALPHA)) == first
     assert len(engine.networks) == 1
@@ -168,14 +169,14 @@ def test_ensuring_again_changes_nothing() -> None:
 def test_a_container_answers_to_its_name_where_that_is_a_dns_label(
     name: str, aliases: tuple[str, ...]
 ) -> None:
-    [attachment] = BridgeNetworks(Engine(), LABELS).ensure("c1", "alpha", name, resolve(ALPHA))
+    [attachment] = BridgeNetworks(Engine(), LABELS, NODE).ensure("c1", "alpha", name, resolve(ALPHA))
     assert tuple(attachment.aliases) == aliases
 
 
 def test_a_network_of_another_project_is_not_joined() -> None:
     engine = Engine()
     with pytest.raises(NetworkNotFound):
-        BridgeNetworks(engine, LABELS).ensure("c1", "beta", "front", resolve(ALPHA, "web"))
+        BridgeNetworks(engine, LABELS, NODE).ensure("c1", "beta", "front", resolve(ALPHA, "web"))
     assert engine.networks == {}
 
 
@@ -187,7 +188,7 @@ def test_addresses_come_from_the_runtimes_report() -> None:
         Endpoint(web, endpoint_id="e1", network_id="n1", ipv4="172.18.0.2", ipv6="fd00::2"),
         Endpoint("bridge", endpoint_id="e3", network_id="n3", ipv4="172.17.0.2"),
     ]
-    assert BridgeNetworks(Engine(), LABELS).addresses([web, db], endpoints) == {
+    assert BridgeNetworks(Engine(), LABELS, NODE).addresses([web, db], endpoints) == {
         web: [
             {
                 "addr": "172.18.0.2",
@@ -207,12 +208,12 @@ def test_addresses_come_from_the_runtimes_report() -> None:
 def test_a_network_without_an_address_keeps_its_place_with_an_empty_list() -> None:
     """A stopped container is still in its networks, whether the runtime lists them or not."""
     web, db = ids(resolve(ALPHA, "web", "db"))
-    assert BridgeNetworks(Engine(), LABELS).addresses([web, db], [Endpoint(web)]) == {web: [], db: []}
+    assert BridgeNetworks(Engine(), LABELS, NODE).addresses([web, db], [Endpoint(web)]) == {web: [], db: []}
 
 
 def test_a_container_that_is_in_no_network_has_no_addresses() -> None:
     endpoint = Endpoint("bridge", ipv4="172.17.0.2")
-    assert BridgeNetworks(Engine(), LABELS).addresses([], [endpoint]) == {}
+    assert BridgeNetworks(Engine(), LABELS, NODE).addresses([], [endpoint]) == {}
 
 
 def last() -> bool:
@@ -226,7 +227,7 @@ def not_last() -> bool:
 
 def test_the_last_container_takes_every_network_of_its_project_and_of_no_other() -> None:
     engine = Engine()
-    networks = BridgeNetworks(engine, LABELS)
+    networks = BridgeNetworks(engine, LABELS, NODE)
     networks.ensure("c1", "alpha", "front", resolve(ALPHA, "web", "db"))
     networks.ensure("c2", "beta", "front", resolve(BETA, "web"))
     networks.release("c1", "alpha", ids(resolve(ALPHA, "web")), still_used=last)
@@ -235,7 +236,7 @@ def test_the_last_container_takes_every_network_of_its_project_and_of_no_other()
 
 def test_a_container_that_is_not_the_last_takes_nothing() -> None:
     engine = Engine()
-    networks = BridgeNetworks(engine, LABELS)
+    networks = BridgeNetworks(engine, LABELS, NODE)
     networks.ensure("c1", "alpha", "front", resolve(ALPHA))
     networks.release("c1", "alpha", ids(resolve(ALPHA)), still_used=not_last)
     assert list(engine.networks) == ids(resolve(ALPHA))
@@ -243,14 +244,14 @@ def test_a_container_that_is_not_the_last_takes_nothing() -> None:
 
 def test_a_release_after_a_restart_takes_what_an_earlier_run_made() -> None:
     engine = Engine()
-    BridgeNetworks(engine, LABELS).ensure("c1", "alpha", "front", resolve(ALPHA))
-    BridgeNetworks(engine, LABELS).release("c1", "alpha", [], still_used=last)
+    BridgeNetworks(engine, LABELS, NODE).ensure("c1", "alpha", "front", resolve(ALPHA))
+    BridgeNetworks(engine, LABELS, NODE).release("c1", "alpha", [], still_used=last)
     assert engine.networks == {}
 
 
 def test_a_network_still_in_use_stays_and_the_others_go() -> None:
     engine = Engine()
-    networks = BridgeNetworks(engine, LABELS)
+    networks = BridgeNetworks(engine, LABELS, NODE)
     networks.ensure("c1", "alpha", "front", resolve(ALPHA, "web", "db"))
     engine.in_use = {*ids(resolve(ALPHA, "web"))}
     networks.release("c1", "alpha", ids(resolve(ALPHA, "web", "db")), still_used=last)
@@ -259,7 +260,7 @@ def test_a_network_still_in_use_stays_and_the_others_go() -> None:
 
 def test_releasing_twice_is_releasing_once() -> None:
     engine = Engine()
-    networks = BridgeNetworks(engine, LABELS)
+    networks = BridgeNetworks(engine, LABELS, NODE)
     networks.ensure("c1", "alpha", "front", resolve(ALPHA))
     for _ in range(2):
         networks.release("c1", "alpha", ids(resolve(ALPHA)), still_used=last)
@@ -272,7 +273,7 @@ def test_networks_that_do_not_carry_the_owners_labels_stay(foreign: str) -> None
     [network] = ids(resolve(ALPHA, "web"))
     engine.ensure(network, {"tierce.node": "node2"})
     engine.ensure(foreign, {})
-    networks = BridgeNetworks(engine, LABELS)
+    networks = BridgeNetworks(engine, LABELS, NODE)
     networks.release("c1", "alpha", [network], still_used=last)
     networks.sweep([])
     assert list(engine.networks) == [network, foreign]
@@ -294,7 +295,7 @@ def test_networks_are_not_made_between_the_question_and_the_removal() -> None:
         return False
 
     engine = Watched()
-    networks = BridgeNetworks(engine, LABELS)
+    networks = BridgeNetworks(engine, LABELS, NODE)
     networks.ensure("c1", "alpha", "old", resolve(ALPHA))
     made.clear()
     with ThreadPoolExecutor(2) as threads:
@@ -309,7 +310,7 @@ def test_networks_are_not_made_between_the_question_and_the_removal() -> None:
 
 def test_projects_do_not_wait_for_each_other() -> None:
     engine = Engine()
-    networks = BridgeNetworks(engine, LABELS)
+    networks = BridgeNetworks(engine, LABELS, NODE)
 
     def meanwhile() -> bool:
         other = threading.Thread(
@@ -326,16 +327,16 @@ def test_projects_do_not_wait_for_each_other() -> None:
 
 def test_a_sweep_takes_the_networks_of_projects_that_are_gone() -> None:
     engine = Engine()
-    before = BridgeNetworks(engine, LABELS)
+    before = BridgeNetworks(engine, LABELS, NODE)
     before.ensure("c1", "alpha", "front", resolve(ALPHA, "web", "db"))
     before.ensure("c2", "beta", "front", resolve(BETA))
-    BridgeNetworks(engine, LABELS).sweep(["beta"])
+    BridgeNetworks(engine, LABELS, NODE).sweep(["beta"])
     assert list(engine.networks) == ids(resolve(BETA))
 
 
 def test_a_sweep_takes_what_was_in_use_when_it_was_released() -> None:
     engine = Engine()
-    networks = BridgeNetworks(engine, LABELS)
+    networks = BridgeNetworks(engine, LABELS, NODE)
     networks.ensure("c1", "alpha", "front", resolve(ALPHA))
     engine.in_use = {*ids(resolve(ALPHA))}
     networks.release("c1", "alpha", [], still_used=last)
@@ -349,7 +350,13 @@ def test_a_sweep_takes_what_was_in_use_when_it_was_released() -> None:
 def test_a_sweep_spares_a_project_that_came_after_the_count() -> None:
     """Its container is not in the engine yet, so that the engine would let the network go."""
     engine = Engine()
-    networks = BridgeNetworks(engine, LABELS)
+    networks = BridgeNetworks(engine, LABELS, NODE)
     networks.ensure("c1", "alpha", "front", resolve(ALPHA))
     networks.sweep([])
     assert list(engine.networks) == ids(resolve(ALPHA))
+
+
+def test_two_services_on_one_engine_never_share_a_network() -> None:
+    [here] = BridgeResolver(NODE).resolve(ALPHA, [])
+    [there] = BridgeResolver("5d0c1f8e-0000-4f7e-9b8e-7d8d1f5e0c22").resolve(ALPHA, [])
+    assert here.network != there.network

@@ -67,6 +67,8 @@ class Work:
     report: ContainerReport | None = None
     observed_ns: int = 0
     """Unix time, in ns, just before `report` was taken: events older than it are accounted for."""
+    gone: bool = False
+    """The container has ended and removed itself."""
 
     @property
     def name(self) -> str:
@@ -85,15 +87,22 @@ class Work:
         return self.report
 
     def values_from_report(self, status: str | None) -> dict[str, Any]:
-        """The columns that a fresh report decides, for a container that must exist.
+        """The columns that a fresh report decides.
 
-        Raises RuntimeNotFound when it does not.
+        Raises RuntimeNotFound when there is no such container, unless it removes itself when it ends.
         """
         report = self.inspect()
         if report is None:
-            raise RuntimeNotFound(f"No such container: {self.name}")
+            if not self.container.auto_remove:
+                raise RuntimeNotFound(f"No such container: {self.name}")
+            return self.removed_itself()
         addresses = self.plugs.networks.addresses(self.networks, report.endpoints)
         return report_values(self.container, report, status) | {"addresses": addresses}
+
+    def removed_itself(self) -> dict[str, Any]:
+        """The columns of a container that has ended and is gone; `reconcile` removes its row."""
+        self.gone = True
+        return {"status": Status.DELETED, "status_detail": None}
 
 
 def report_values(container: Container, report: ContainerReport, status: str | None) -> dict[str, Any]:

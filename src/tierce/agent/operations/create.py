@@ -23,6 +23,9 @@ class Create:
         if work.attempt > 1:
             # An earlier attempt may have made it: then nothing is pulled or made again.
             work.inspect()
+            if work.report is None and work.container.auto_remove and work.container.container_id:
+                # It ran to its end, and must not run twice.
+                return (Stage(self.event, (), Work.removed_itself),)
         create = Stage(
             self.event,
             (

@@ -1,0 +1,171 @@
+"""Start, stop and the like where the engine refuses or is away; and looking inside."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.support.cloud import Client, Cloud, until
+from tierce.model.container import RuntimeState
+from tierce.model.errors import RuntimeConflict, RuntimeFailure, RuntimeTimeout, RuntimeUnreachable
+
+NewCloud = Callable[..., Cloud]
+CALLS = {"stop": "stop", "pause": "pause", "kill": "kill", "reboot": "restart"}
+
+
+def misleading(kind: type[RuntimeFailure]) -> RuntimeFailure:
+    """An error whose text has the words that must not count."""
+    return kind("container ab404c1 of team/paused-app is not running, 404 No such container")
+
+
+# --- actions --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [RuntimeConflict, RuntimeFailure, RuntimeTimeout, RuntimeUnreachable])
+@pytest.mark.parametrize("action", CALLS)
+def test_a_refusal_leaves_the_status_that_is_true_with_the_reason_beside_it(
+    cloud: Cloud, client: Client, action: str, kind: type[RuntimeFailure]
+) -> None:
+    uuid = client.running()
+    cloud.engine.script(CALLS[action], error=misleading(kind))
+    client.call(f"POST /containers/{uuid}/{action}")
+    cloud.wait_idle()
+    shown = client.wait(uuid, "Running")
+    assert shown["status_reason"] == str(misleading(kind))
+    assert client.actions(uuid) == [("create", None), (action, "Error")]
+    client.call(f"POST /containers/{uuid}/stop")
+    assert client.wait(uuid, "Stopped")["status_reason"] is None
+
+
+def test_a_start_that_is_refused_is_an_error_that_can_be_tried_again(cloud: Cloud, client: Client) -> None:
+    uuid = client.created()
+    cloud.engine.script("start", error=RuntimeFailure("driver failed programming external connectivity"))
+    client.call(f"POST /containers/{uuid}/start")
+    assert client.wait(uuid, "Error")["status_reason"] == "driver failed programming external connectivity"
+    client.call(f"POST /containers/{uuid}/start")
+    assert client.wait(uuid, "Running")["status_reason"] is None
+
+
+def test_what_was_done_although_the_answer_was_lost_is_seen(cloud: Cloud, client: Client) -> None:
+    uuid = client.running()
+    cloud.engine.script("stop", error=RuntimeTimeout("no answer in 60 s"), lost=True)
+    client.call(f"POST /containers/{uuid}/stop")
+    client.wait(uuid, "Stopped")
+    assert client.actions(uuid)[-1] == ("stop", "Error")
+
+
+def test_an_engine_that_cannot_be_asked_leaves_the_status_as_it_was(cloud: Cloud, client: Client) -> None:
+    uuid = client.running()
+    cloud.engine.go_down()
+    client.call(f"POST /containers/{uuid}/stop")
+    until(lambda: client.actions(uuid)[-1] == ("stop", "Error"))
+    shown = client.wait(uuid, "Running")
+    assert "cannot be reached" in shown["status_reason"]
+    cloud.engine.come_back()
+
+
+def test_a_reboot_that_the_engine_never_heard_of_ends_where_it_began(cloud: Cloud, client: Client) -> None:
+    uuid = client.running()
+    cloud.engine.go_down()
+    client.call(f"POST /containers/{uuid}/reboot")
+    until(lambda: client.actions(uuid)[-1] == ("reboot", "Error"))
+    cloud.engine.come_back()
+    client.wait(uuid, "Running")
+
+
+def test_a_signal_that_it_survives_leaves_it_running(cloud: Cloud, client: Client) -> None:
+    uuid = client.running()
+    client.call(f"POST /containers/{uuid}/kill?signal=HUP")
+    cloud.wait_idle()
+    assert (client.show(uuid) or {})["status"] == "Running"
+    client.call(f"POST /containers/{uuid}/kill")
+    assert client.wait(uuid, "Stopped")["status_detail"].startswith("Exited(137)")
+
+
+def test_a_reboot_runs_it_anew(cloud: Cloud, client: Client) -> None:
+    uuid = client.running()
+    first = cloud.engine.container(f"zun-{uuid}").pid
+    client.call(f"POST /containers/{uuid}/reboot")
+    client.wait(uuid, "Running")
+    assert cloud.engine.container(f"zun-{uuid}").pid != first
+
+
+# --- looking inside ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["POST execute?command=ls", "GET top", "GET stats"])
+def test_a_look_into_what_has_ended_is_a_conflict_and_corrects_the_row_at_once(
+    cloud: Cloud, client: Client, line: str
+) -> None:
+    uuid = client.running()
+    method, _, rest = line.partition(" ")
+    cloud.wait_sound()
+    with cloud.engine.lock:  # no event tells of it
+        container = cloud.engine.container(f"zun-{uuid}")
+        container.state, container.exit_code = RuntimeState.EXITED, 3
+
+    status, code, _ = client.error(f"{method} /containers/{uuid}/{rest}")
+
+    assert (status, code) == (409, "container.conflict")
+    shown = client.show(uuid) or {}
+    assert (shown["status"], shown["status_detail"]) == ("Stopped", "Exited(3)")
+
+
+def test_a_look_into_what_is_gone_is_a_conflict_and_corrects_the_row_at_once(
+    cloud: Cloud, client: Client
+) -> None:
+    uuid = client.running()
+    cloud.wait_sound()
+    with cloud.engine.lock:
+        del cloud.engine.containers[f"zun-{uuid}"]
+    assert client.error(f"GET /containers/{uuid}/logs")[0] == 409
+    assert (client.show(uuid) or {})["status"] == "Error"
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "code"),
+    [
+        (RuntimeConflict, 409, "container.conflict"),
+        (RuntimeFailure, 500, "container.docker-error"),
+        (RuntimeUnreachable, 503, "container.runtime-unreachable"),
+        (RuntimeTimeout, 504, "container.runtime-timeout"),
+    ],
+)
+def test_what_the_engine_answers_is_told_by_its_kind_and_not_by_its_words(
+    cloud: Cloud, client: Client, kind: type[RuntimeFailure], status: int, code: str
+) -> None:
+    uuid = client.running()
+    cloud.engine.script("logs", error=misleading(kind))
+    assert client.error(f"GET /containers/{uuid}/logs") == (status, code, str(misleading(kind)))
+    assert (client.show(uuid) or {})["status"] == "Running"
+
+
+def test_a_fault_of_the_node_is_told_without_its_text(cloud: Cloud, client: Client) -> None:
+    uuid = client.running()
+    cloud.engine.script("logs", error=ZeroDivisionError("secret"))
+    status, code, text = client.error(f"GET /containers/{uuid}/logs")
+    assert (status, code) == (500, "container.internal-server-error")
+    assert "secret" not in text
+
+
+def test_a_command_that_takes_too_long_is_ended_and_others_do_not_wait(new_cloud: NewCloud) -> None:
+    cloud = new_cloud(docker={"execute_timeout": 1})
+    uuid = cloud.client.running()
+    assert cloud.client.error(f"POST /containers/{uuid}/execute", {"command": ["sleep", "1000"]}) == (
+        409,
+        "container.conflict",
+        "Timeout on executing command: sleep 1000 (limit: 1 s)",
+    )
+    assert cloud.client.call(f"POST /containers/{uuid}/execute?command=echo+hi")["output"] == "hi\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "code"),
+    [("true", "", 0), ("exit 3", "", 3), ("echo 'a  b'", "a  b\n", 0), ("/nosuch/x", "OCI", 127)],
+)
+def test_a_command_s_output_and_exit_code_come_back(
+    client: Client, command: str, output: str, code: int
+) -> None:
+    uuid = client.running()
+    answer = client.call(f"POST /containers/{uuid}/execute", {"command": command})
+    assert (answer["output"].startswith(output), answer["exit_code"]) == (True, code)
+    assert (answer["exec_id"], answer["proxy_url"]) == (None, None)
