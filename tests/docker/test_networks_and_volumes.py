@@ -4,6 +4,7 @@ import base64
 import pathlib
 
 import docker
+import pytest
 
 from tests.support.containers import FOREVER, POLITE, at_once, execute, finish, run, states
 from tests.support.engines import BUSYBOX
@@ -15,7 +16,7 @@ from tests.support.waiting import until
 def volumes(team: Team) -> set[pathlib.Path]:
     """The directories of volumes that go with their containers."""
     places = team.service.home / "mnt"
-    return {path for path in places.iterdir() if path.name != "named"} if places.exists() else set()
+    return set(places.glob("*-*"))
 
 
 def address(user: Http, ident: str) -> str:
@@ -97,6 +98,37 @@ class TestNetworks:
             bob.call("DELETE", f"/containers/{ident}?stop=true")
             bob.wait(ident, None)
             assert len(engine.networks.list(names=[network])) == left
+
+    @pytest.mark.parametrize("action", ["start", "reboot"])
+    def test_a_network_that_was_removed_behind_our_back_is_made_and_joined_again(
+        self, ann: Http, engine: docker.DockerClient, action: str
+    ) -> None:
+        nets = [{"network": "lost"}, {"network": "found"}]
+        ident = run(ann, name=f"again-{action}", nets=nets, command=POLITE)
+        ann.call("POST", f"/containers/{ident}/stop")
+        networks = ann.wait(ident, "Stopped")["addresses"]
+        for network in engine.networks.list(names=list(networks)):
+            network.remove()
+
+        ann.call("POST", f"/containers/{ident}/{action}")
+
+        shown = ann.wait(ident, "Running", "Error")
+        assert (shown["status"], shown["status_reason"]) == ("Running", None)
+        assert [len(entries) for entries in shown["addresses"].values()] == [1, 1]
+        for network in ("lost", "found"):
+            friend = run(ann, nets=[{"network": network}])
+            assert execute(ann, friend, "ping", "-c", "1", "-W", "1", f"again-{action}")[0] == 0
+
+    def test_a_container_takes_with_it_the_networks_that_it_alone_was_in(
+        self, ann: Http, engine: docker.DockerClient
+    ) -> None:
+        run(ann, nets=[{"network": "shared"}])
+        own = ("first", "second", "third")
+        ident = run(ann, nets=[{"network": name} for name in ("shared", *own)], command=POLITE)
+        ann.call("DELETE", f"/containers/{ident}?stop=true")
+        ann.wait(ident, None)
+        names = {network.name.rsplit("-", 1)[1] for network in engine.networks.list() if "-" in network.name}
+        assert names & {"shared", *own} == {"shared"}
 
 
 def test_nothing_is_left_of_what_was_deleted(ann: Http, team: Team, engine: docker.DockerClient) -> None:

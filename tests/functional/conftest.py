@@ -22,6 +22,7 @@ def new_cloud(tmp_path: pathlib.Path) -> Iterator[Callable[..., Cloud]]:
     yield make
     try:
         for cloud in clouds:
+            cloud.let_go()
             cloud.wait_sound()
     finally:
         for cloud in clouds:

@@ -1,5 +1,6 @@
 """A database that refuses transactions: what is tried again, and what is said when that does not help."""
 
+import threading
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -14,13 +15,14 @@ NewCloud = Callable[..., Cloud]
 
 
 class Deadlocks:
-    """Has the next so many commits fail."""
+    """Has the next so many commits fail, in threads whose name begins with `threads`."""
 
     def __init__(self) -> None:
         self.left = 0
+        self.threads = ""
 
     def __call__(self, _session: Session) -> None:
-        if self.left:
+        if self.left and threading.current_thread().name.startswith(self.threads):
             self.left -= 1
             raise db_exception.DBDeadlock
 
@@ -97,3 +99,30 @@ def test_an_agent_s_work_survives_a_refusing_database(new_cloud: NewCloud, deadl
         cloud.client.call(f"POST /containers/{uuid}/reboot")
         cloud.client.wait(uuid, "Running")
     assert cloud.client.actions(uuid)[1:] == [("reboot", None)] * 3
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_what_an_agent_cannot_record_is_done_again_until_it_can(
+    new_cloud: NewCloud, deadlocks: Deadlocks, moment: str
+) -> None:
+    cloud = new_cloud(database={"db_max_retries": 3})
+    uuid = cloud.client.running()
+    deadlocks.threads = "tierce-action"
+    cloud.observer = once(("stop", "stop", moment), lambda: setattr(deadlocks, "left", 8))
+
+    cloud.client.call(f"POST /containers/{uuid}/stop")
+
+    cloud.client.wait(uuid, "Stopped")
+    assert deadlocks.left == 0
+    assert cloud.client.actions(uuid) == [("create", None), ("stop", None)]
+
+
+def once(where: tuple[str, str, str], act: Callable[[], None]) -> Callable[[str, str, str], None]:
+    """An observer that does something at one boundary, the first time."""
+    waiting = [act]
+
+    def observer(*here: str) -> None:
+        if here == where and waiting:
+            waiting.pop()()
+
+    return observer

@@ -1,12 +1,11 @@
 """Which node takes a container, what it holds of it, and what is said when none can."""
 
 import dataclasses
-import threading
 from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from sqlalchemy import delete, update
+from sqlalchemy import update
 
 from tests.support.cloud import FACTS, IMAGE, Client, Cloud, until
 from tests.support.threads import at_once
@@ -115,8 +114,7 @@ def test_overcommit_reserve_and_images_share_count(new_cloud: NewCloud) -> None:
 
 def test_a_failed_create_gives_back_what_it_held(new_cloud: NewCloud) -> None:
     cloud = new_cloud(registry=())
-    release = threading.Event()
-    cloud.engine.script("images.pull", until=release)
+    release = cloud.hold("images.pull")
     uuid = cloud.client.create(image="nosuch/image:1")
     assert uuid in cloud.claims()
     release.set()
@@ -143,7 +141,7 @@ def test_a_node_that_has_never_been_able_to_ask_its_runtime_takes_nothing(
     cloud: Cloud, client: Client
 ) -> None:
     cloud.stop_node("node1")
-    cloud.database.write(lambda session: session.execute(delete(ComputeNode)))
+    cloud.database.write(lambda session: session.execute(update(ComputeNode).values(cpus=0)))
     cloud.engine.go_down()
     cloud.start_node("node1")
     assert "node1 has not reported what it has" in reason(client)

@@ -1,6 +1,5 @@
 """Requests for one container at the same time: one is accepted, the others are told why not."""
 
-import threading
 from collections import Counter
 from collections.abc import Callable
 
@@ -16,8 +15,7 @@ NewCloud = Callable[..., Cloud]
 def test_of_two_at_once_one_is_accepted(cloud: Cloud, client: Client, action: str) -> None:
     for _ in range(5):
         uuid = client.running()
-        release = threading.Event()
-        cloud.engine.script(action.replace("reboot", "restart"), until=release)
+        release = cloud.hold(action.replace("reboot", "restart"))
 
         line = f"POST /containers/{uuid}/{action}"
         answers = at_once([lambda line=line: client.request(line).status_code] * 2)
@@ -52,8 +50,7 @@ def test_the_refused_one_hears_which_action_is_in_the_way(cloud: Cloud, client: 
 
 def test_a_kill_is_accepted_while_another_action_holds_the_container(cloud: Cloud, client: Client) -> None:
     uuid = client.running()
-    release = threading.Event()
-    cloud.engine.script("stop", until=release)
+    release = cloud.hold("stop")
     client.call(f"POST /containers/{uuid}/stop")
     client.call(f"POST /containers/{uuid}/kill")
     assert (client.show(uuid) or {})["task_state"] == "container_killing"
@@ -69,8 +66,7 @@ def test_a_container_is_held_until_the_last_of_its_actions_has_ended(cloud: Clou
     cloud.stop_node("node1")
     for action in ("stop", "kill"):
         client.call(f"POST /containers/{uuid}/{action}")
-    release = threading.Event()
-    cloud.engine.script("kill", until=release)
+    release = cloud.hold("kill")
     cloud.start_node("node1")
 
     until(
@@ -84,8 +80,7 @@ def test_a_container_is_held_until_the_last_of_its_actions_has_ended(cloud: Clou
 
 
 def test_a_delete_while_creating_comes_next_and_leaves_nothing(cloud: Cloud, client: Client) -> None:
-    release = threading.Event()
-    cloud.engine.script("create", until=release)
+    release = cloud.hold("create")
     uuid = client.create(run=True)
     until(lambda: cloud.unfinished() == [(uuid, "create", "running")])
 

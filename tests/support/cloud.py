@@ -18,6 +18,7 @@ import json
 import pathlib
 import random
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
@@ -40,6 +41,8 @@ from tierce.identity.users import UserFiles
 from tierce.model import lifecycle
 from tierce.model.clock import SystemClock
 from tierce.model.container import NodeFacts, RuntimeState
+from tierce.model.context import RequestContext
+from tierce.networks.base import NetworkResolver, RequestedNetwork
 from tierce.networks.bridge import BridgeResolver
 from tierce.placement.builtin import BuiltinPlacement
 from tierce.rpc.client import ComputeClient
@@ -93,8 +96,29 @@ class ShiftedClock:
         return self._clock.monotonic() + self._ahead
 
 
+class NoNetworks:
+    """Resolves whatever is asked for to nothing."""
+
+    def resolve(self, context: RequestContext, nets: Sequence[Mapping[str, Any]]) -> list[RequestedNetwork]:
+        return []
+
+
 class Killed(BaseException):
     """Raised by an observer: the process dies here, and nothing of it tidies up."""
+
+
+class Death:
+    """An observer for whom the process dies at one boundary, so many times."""
+
+    def __init__(self, action: str, step: str, moment: str, times: int = 1) -> None:
+        self._where = (action, step, moment)
+        self._times = times
+        self.count = 0
+
+    def __call__(self, action: str, step: str, moment: str) -> None:
+        if (action, step, moment) == self._where and self.count < self._times:
+            self.count += 1
+            raise Killed
 
 
 def silent(action: str, step: str, moment: str) -> None:
@@ -139,6 +163,7 @@ class Cloud:
         self._directory = directory
         self._options = options
         self._bus = f"inprocess:///cloud-{next(_buses)}"
+        self._held: list[threading.Event] = []
         self.observer = observer
         self.clock = ShiftedClock()
         self.nodes = {
@@ -166,7 +191,7 @@ class Cloud:
             conf,
             self.database,
             self._placement,
-            BridgeResolver(),
+            self._networks(),
             self._compute,
             self.clock,
             random.Random(),
@@ -217,7 +242,23 @@ class Cloud:
         )
 
     def close(self) -> None:
+        """Stop, letting go of what still hangs."""
+        self.let_go()
         self.stop()
+
+    # --- faults ---------------------------------------------------------------------------------
+
+    def hold(self, call: str, error: Exception | None = None) -> threading.Event:
+        """Have the next such call of the first node's engine hang until the event is set, and then fail."""
+        release = threading.Event()
+        self._held.append(release)
+        self.engine.script(call, until=release, error=error)
+        return release
+
+    def let_go(self) -> None:
+        """Set every event of `hold`."""
+        for release in self._held:
+            release.set()
 
     # --- looking at it --------------------------------------------------------------------------
 
@@ -320,6 +361,11 @@ class Cloud:
                 sentences.append(f"{name}: is {row.status} in the database and {expected} on {node.host}")
         return sentences
 
+    def _networks(self) -> NetworkResolver:
+        """Bridges are one node's; several would share Neutron's networks, and here have none."""
+        agents = [node.agent for node in self.nodes.values() if node.agent]
+        return BridgeResolver(agents[0].node_uuid) if len(agents) == 1 else NoNetworks()
+
     def _conf(self, host: str) -> cfg.ConfigOpts:
         """The configuration of a node's programs, read from a file of its own beside the policy."""
         groups: dict[str, dict[str, object]] = {
@@ -329,7 +375,7 @@ class Cloud:
                 "transport_url": self._bus,
                 "default_image_pull_policy": "ifnotpresent",
             },
-            "agent": {"retry_interval": 1, "graceful_stop": 10},
+            "agent": {"retry_interval": 1, "unreachable_retries": 0, "graceful_stop": 10},
             "database": {"connection": f"sqlite:///{self.database_file}"},
             "quota": dict.fromkeys(("containers", "cpu", "memory", "disk"), -1),
         }

@@ -537,6 +537,25 @@ class RuntimeContract:
         with pytest.raises(RuntimeNotFound):
             bench.containers.start(name)
 
+    def test_after_its_network_was_made_anew_it_starts_once_it_has_joined_that(self, bench: Bench) -> None:
+        networks = [bench.network(), bench.network()]
+        attachments = tuple(NetworkAttachment(network) for network in networks)
+        name = bench.start(networks=attachments)
+        bench.containers.stop(name, 0)
+        for network in networks:
+            bench.runtime.networks.remove(network)
+            bench.runtime.networks.ensure(network, bench.labels)
+        for start in (bench.containers.start, bench.containers.restart):
+            with pytest.raises(RuntimeNotFound):
+                start(name)
+
+        for _ in range(2):
+            bench.containers.rejoin(name, attachments)
+        bench.containers.start(name)
+
+        endpoints = bench.report(name).endpoints
+        assert {each.network for each in endpoints if each.ipv4} == set(networks)
+
     # --- images -------------------------------------------------------------------------------
 
     def test_an_image_is_found_by_reference_and_by_id(self, bench: Bench) -> None:

@@ -124,6 +124,31 @@ def test_an_answer_that_is_not_json_is_a_failure(bench: Bench) -> None:
         bench.docker().containers.inspect("zun-1")
 
 
+@pytest.mark.parametrize(
+    "body", [b"null", b"[]", b"{}", b"7", b'{"State": 7}', b'{"State": {"Status": "exited"}}']
+)
+def test_an_answer_of_another_shape_is_a_failure_of_docker(bench: Bench, body: bytes) -> None:
+    lines = ("GET /containers/zun-1/json", "GET /images/x/json", "POST /containers/zun-1/exec")
+    bench.engine({line: Answer(pieces=[body]) for line in lines})
+    docker = bench.docker()
+    for ask in (
+        lambda: docker.containers.inspect("zun-1"),
+        lambda: docker.images.find("x"),
+        lambda: docker.containers.execute("zun-1", ["true"], 1),
+    ):
+        with pytest.raises(RuntimeFailure, match="Docker") as failed:
+            ask()
+        assert type(failed.value) is RuntimeFailure
+
+
+@pytest.mark.parametrize("body", [b"null", b"[null]", b"[{}]", b"7"])
+def test_a_list_of_another_shape_is_a_failure_of_docker(bench: Bench, body: bytes) -> None:
+    target = 'GET /containers/json?all=true&filters={"label": ["a=b"]}'
+    bench.engine({target: Answer(pieces=[body])})
+    with pytest.raises(RuntimeFailure, match="makes no sense"):
+        bench.docker().containers.list({"a": "b"})
+
+
 def test_a_state_that_makes_no_sense_is_a_failure_that_quotes_it(bench: Bench) -> None:
     bench.engine({"GET /containers/zun-1/json": inspection("melting")})
     with pytest.raises(RuntimeFailure, match="melting"):
@@ -256,6 +281,30 @@ def test_a_removal_that_never_ends_is_waited_for_within_limits(bench: Bench) -> 
         )
         with pytest.raises(RuntimeTimeout):
             bench.docker(timeout=0.2).containers.remove("zun-1")
+
+
+def test_a_restart_that_fails_as_a_whole_is_told_by_its_start(bench: Bench) -> None:
+    bench.engine(
+        {
+            "POST /containers/zun-1/restart": error(500, "Cannot restart container zun-1: network not found"),
+            "GET /containers/zun-1/json": inspection("exited"),
+            "POST /containers/zun-1/start": error(404, "network not found"),
+        }
+    )
+    with pytest.raises(RuntimeNotFound):
+        bench.docker().containers.restart("zun-1")
+
+
+def test_a_restart_that_fails_while_it_runs_says_so(bench: Bench) -> None:
+    engine = bench.engine(
+        {
+            "POST /containers/zun-1/restart": error(500, "it would not stop"),
+            "GET /containers/zun-1/json": inspection("running"),
+        }
+    )
+    with pytest.raises(RuntimeFailure, match="would not stop"):
+        bench.docker().containers.restart("zun-1")
+    assert "POST /containers/zun-1/start" not in engine.lines
 
 
 @pytest.mark.parametrize("status", [409, 500])

@@ -67,6 +67,8 @@ class Agent:
             owner_labels=labels,
         )
         self._periodic = Periodic(clock, rng)
+        # On a thread of its own: a runtime that hangs must not make the node look dead.
+        self._heart = Periodic(clock, rng)
         self._reconciler = Reconciler(self._plugs, self._wake, self._look)
         self._executor = Executor(
             Runner(self._plugs, observer), self._reconciler.refresh, self._postpone, conf.agent.workers
@@ -91,7 +93,8 @@ class Agent:
         for uuid in left_over:
             self._wake(uuid)
         conf = self._conf
-        self._periodic.every(conf.periodic_interval_max, self._beat)
+        self._heart.every(conf.periodic_interval_max, self._beat)
+        self._heart.start()
         self._periodic.every(conf.periodic_interval_max, self._report)
         self._periodic.every(conf.agent.poll_interval, self._poll)
         if conf.sync_container_state_interval > 0:
@@ -102,6 +105,7 @@ class Agent:
         """Take nothing more, finish what runs; False when some of it did not end in `graceful_stop` s."""
         self._server.stop()
         self._periodic.stop(timeout=5)
+        self._heart.stop(timeout=5)
         drained = self._executor.stop(self._conf.agent.graceful_stop)
         self._events.stop(timeout=5)
         return drained
@@ -146,4 +150,8 @@ class Agent:
         self._executor.refresh(uuid, unix_ns(self._plugs.clock))
 
     def _postpone(self, uuid: str) -> None:
-        self._periodic.after(self._conf.agent.retry_interval, lambda: self._wake(uuid))
+        def again() -> None:
+            self._wake(uuid)
+            self._look(uuid)
+
+        self._periodic.after(self._conf.agent.retry_interval, again)

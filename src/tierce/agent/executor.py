@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from tierce.agent.runner import RetryLater, Runner
-from tierce.model.errors import TierceError
+from tierce.model.errors import RuntimeFailure, TierceError
 
 LOG = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class Executor:
         postpone: Callable[[str], None],
         workers: int,
     ) -> None:
-        """`refresh` brings a container's row up to date; `postpone` arranges a later `wake`."""
+        """`refresh` brings a container's row up to date; `postpone` arranges a later look at everything."""
         self._runner = runner
         self._refresh_row = refresh
         self._postpone = postpone
@@ -44,6 +44,8 @@ class Executor:
         self._idle = threading.Condition(self._lock)
         self._turns: dict[str, _Turn] = {}
         self._running: set[str] = set()
+        self._unrecorded: set[str] = set()
+        """Containers whose last run could not write what it did."""
         self._stopping = False
 
     def wake(self, uuid: str) -> None:
@@ -92,17 +94,25 @@ class Executor:
         with self._lock:
             self._running.add(uuid)
         try:
+            if uuid in self._unrecorded:
+                self._runner.take_up(uuid)
+                self._unrecorded.discard(uuid)
             accounted_ns = 0
             while (wanted := self._take(uuid, accounted_ns)) is not None:
                 if wanted.look:
                     accounted_ns = max(accounted_ns, self._run_actions(uuid))
                 if wanted.refresh_ns > accounted_ns:
                     self._refresh_row(uuid)
-        except TierceError as exc:
-            LOG.warning("Container %s is left for the next look: %s", uuid, exc)
+        except RuntimeFailure as exc:
+            # Everything is compared when the runtime answers again.
+            LOG.warning("Container %s is left for the next comparison: %s", uuid, exc)
             self._end(uuid)
+        except Exception as exc:
+            LOG.warning("Work on container %s is tried again: %s", uuid, exc, exc_info=not _expected(exc))
+            self._unrecorded.add(uuid)
+            self._end(uuid)
+            self._postpone(uuid)
         except BaseException:
-            LOG.exception("Work on container %s ended", uuid)
             self._end(uuid)
             raise
 
@@ -139,3 +149,8 @@ class Executor:
         self._turns.pop(uuid, None)
         self._running.discard(uuid)
         self._idle.notify_all()
+
+
+def _expected(exc: Exception) -> bool:
+    """Trouble that says in its own words what is wrong, and needs no traceback."""
+    return isinstance(exc, TierceError)

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from tierce.agent.operations.base import NAME_PREFIX, Plugs, report_values, runtime_name
-from tierce.db import actions, containers
+from tierce.db import actions, containers, volumes
 from tierce.db.tables import Container
 from tierce.model.container import ContainerReport
 from tierce.model.context import service_context
@@ -136,6 +136,7 @@ class Reconciler:
             if container.uuid not in busy and container.container_id is None and name in reports:
                 self._remove_leftover(name)
         plugs.networks.sweep(projects)
+        plugs.volumes.sweep(plugs.owner_labels, lambda: plugs.database.read(volumes.uuids))
         released = plugs.database.write(lambda session: plugs.placement.audit(session, plugs.host))
         if released:
             LOG.warning("Released %d claims of containers that do not exist", released)

@@ -16,8 +16,15 @@ from sqlalchemy.orm import Session
 from tierce.agent.operations import OPERATIONS
 from tierce.agent.operations.base import Operation, Plugs, Stage, Step, Work
 from tierce.db import actions, containers
+from tierce.db.engine import DATABASE_TROUBLE
 from tierce.db.tables import Container, ContainerAction
-from tierce.model.errors import ContainerNotFound, RuntimeUnreachable, StaleObject, TierceError
+from tierce.model.errors import (
+    ContainerNotFound,
+    RuntimeTimeout,
+    RuntimeUnreachable,
+    StaleObject,
+    TierceError,
+)
 from tierce.model.lifecycle import Status
 from tierce.observability import logs
 
@@ -67,6 +74,10 @@ class Runner:
             more = self._run(OPERATIONS[action.action or ""], action, work, event_id)
         return Ran(work.observed_ns, more, work.gone)
 
+    def take_up(self, uuid: str) -> None:
+        """Queue again an action whose run could not be recorded; for whoever has the container's turn."""
+        self._plugs.database.write(lambda session: actions.abandon(session, uuid, self._plugs.host))
+
     def _claim(self, session: Session, uuid: str) -> tuple[ContainerAction, Container, int] | None:
         conf, now = self._plugs.conf, self._plugs.clock.now()
         while (action := actions.claim(session, uuid, self._plugs.host, now, conf.agent.lease)) is not None:
@@ -100,8 +111,11 @@ class Runner:
                     operation, action, work, event_id, stage.outcome(work), following
                 )
                 self._observe(operation.action, stage.event, "committed")
+        except DATABASE_TROUBLE:
+            # What was done stands; the run that records it begins from the start.
+            raise
         except RuntimeUnreachable as exc:
-            if operation.must_succeed:
+            if operation.must_succeed or self._is_patient(work, exc):
                 self._postpone(action, work, exc)
             return self._fail(operation, action, work, event_id, begun, exc)
         except TierceError as exc:
@@ -177,6 +191,12 @@ class Runner:
         return {"task_state": None} if len(unfinished) <= 1 else {}
 
     # --- failure --------------------------------------------------------------------------------
+
+    def _is_patient(self, work: Work, exc: RuntimeUnreachable) -> bool:
+        """Whether the runtime may be back soon. What timed out may have been done, and is not repeated."""
+        return work.attempt <= self._plugs.conf.agent.unreachable_retries and not isinstance(
+            exc, RuntimeTimeout
+        )
 
     def _postpone(self, action: ContainerAction, work: Work, exc: TierceError) -> None:
         reason = f"{exc.message} It will be tried again."

@@ -65,6 +65,7 @@ DOMAIN: Final[Mapping[type[errors.TierceError], tuple[int, str]]] = {
     errors.BusUnavailable: (503, "container.bus-unavailable"),
     errors.RpcTimeout: (504, "container.rpc-timeout"),
     errors.DatabaseBusy: (503, "container.database-busy"),
+    errors.ServiceBusy: (503, "container.service-busy"),
 }
 """Domain errors that a caller may read. Their messages go out as they are."""
 

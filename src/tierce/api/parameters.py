@@ -4,6 +4,8 @@ Whatever a client sends comes back as values that every layer below can carry, o
 characters, no invalid UTF-8, no bottomless nesting.
 """
 
+import itertools
+from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -17,8 +19,13 @@ from tierce.model.errors import InvalidValue, MalformedBody, SchemaInvalid
 MAX_DEPTH: Final = 32
 """Levels of nesting in a body; no documented field has more than four."""
 
+MAX_ELEMENTS: Final = 100_000
+"""Keys and values of a body, at all levels together."""
+
 MAX_PAIRS: Final = 1000
 """Parameters of one query string or form."""
+
+_END: Final = object()
 
 
 def query(req: Request) -> dict[str, list[str]]:
@@ -72,13 +79,22 @@ def require_json(req: Request) -> None:
 
 
 def _read(req: Request) -> bytes:
+    try:
+        raw = _receive(req)
+    except (ValueError, OSError) as exc:
+        # The server's streams raise these for bad chunks, and for clients that stall or go away.
+        raise MalformedBody("The request body is not validly encoded, or did not arrive.") from exc
+    if len(raw) > req.body_limit:
+        raise too_large(req.body_limit)
+    return raw
+
+
+def _receive(req: Request) -> bytes:
     if req.content_length is not None:
         return req.bounded_stream.read()
     if not req.env.get("wsgi.input_terminated"):
         return b""
     raw: bytes = req.stream.read(req.body_limit + 1)
-    if len(raw) > req.body_limit:
-        raise too_large(req.body_limit)
     return raw
 
 
@@ -97,17 +113,31 @@ def _pairs(raw: bytes, where: str) -> dict[str, list[str]]:
 
 
 def _require_carriable(document: dict[str, Any]) -> None:
-    """Refuse NUL characters, which end strings in databases and runtimes, and absurd nesting."""
-    pending: list[tuple[str, Any, int]] = [(key, {key: value}, 0) for key, value in document.items()]
-    while pending:
-        field, value, depth = pending.pop()
-        if isinstance(value, str):
-            if "\0" in value:
+    """Refuse NUL characters, which end strings in databases and runtimes, and absurd nesting or size."""
+    count = 0
+    for field, value in document.items():
+        for part, depth in _parts(field, value):
+            count += 1
+            if count > MAX_ELEMENTS:
+                raise MalformedBody(f"The request body has more than {MAX_ELEMENTS} elements.")
+            if isinstance(part, str) and "\0" in part:
                 raise SchemaInvalid(
                     f"Invalid input for field '{field}'. It has a NUL character.".replace("\0", "\\0"), field
                 )
-        elif isinstance(value, dict | list):
-            if depth > MAX_DEPTH:
+            if isinstance(part, dict | list) and depth > MAX_DEPTH:
                 raise MalformedBody(f"Field '{field}' is nested more than {MAX_DEPTH} levels deep.")
-            parts = (*value, *value.values()) if isinstance(value, dict) else value
-            pending.extend((field, part, depth + 1) for part in parts)
+
+
+def _parts(field: str, value: Any) -> Iterator[tuple[Any, int]]:
+    """Every key and value of a field with its depth. Copies nothing: bodies can be large."""
+    open_levels: list[Iterator[Any]] = [iter((field, value))]
+    while open_levels:
+        part = next(open_levels[-1], _END)
+        if part is _END:
+            open_levels.pop()
+            continue
+        yield part, len(open_levels)
+        if isinstance(part, dict):
+            open_levels.append(itertools.chain(part, part.values()))
+        elif isinstance(part, list):
+            open_levels.append(iter(part))

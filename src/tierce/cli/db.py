@@ -1,6 +1,7 @@
 """`tierce db`: the schema."""
 
 import argparse
+import os
 
 from oslo_config import cfg
 
@@ -15,6 +16,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def run(args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
+    os.umask(0o077)
     database = engine.connect(conf)
     try:
         if args.db_command == "upgrade":

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from oslo_config import cfg
+from sqlalchemy import make_url
 from stevedore import driver
 
 from tierce.agent.agent import Agent
@@ -45,6 +46,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(_args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
     logs.setup(conf)
+    # Database and volumes hold what users injected: nobody else on the machine reads them.
+    os.umask(0o077)
     return serve(conf)
 
 
@@ -70,7 +73,7 @@ def serve(conf: cfg.ConfigOpts, observer: Observer | None = None) -> int:
 @contextlib.contextmanager
 def only_one(conf: cfg.ConfigOpts) -> Iterator[None]:
     """Hold the node's lock. Raises AlreadyRunning when another process has it."""
-    state = Path(conf.state_path)
+    state = _state_directory(conf)
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     with open(state / f"{conf.host}.lock", "w") as file:
         try:
@@ -80,6 +83,13 @@ def only_one(conf: cfg.ConfigOpts) -> Iterator[None]:
                 f"Another process runs the node {conf.host} with its state in {state}. Stop it first."
             ) from exc
         yield
+
+
+def _state_directory(conf: cfg.ConfigOpts) -> Path:
+    """Where the state is: two processes on one SQLite database are two on one state, whatever their paths."""
+    url = make_url(conf.database.connection)
+    in_file = url.get_backend_name() == "sqlite" and url.database
+    return Path(url.database or "").resolve().parent if in_file else Path(conf.state_path)
 
 
 class Standalone:

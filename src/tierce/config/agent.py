@@ -13,6 +13,13 @@ OPTIONS = [
         "retry_interval", default=5, min=1, help="Seconds before an action that must succeed is run again."
     ),
     cfg.IntOpt(
+        "unreachable_retries",
+        default=2,
+        min=0,
+        help="Times that an action is tried again, retry_interval apart, while the runtime cannot be reached "
+        "(a delete: until it can).",
+    ),
+    cfg.IntOpt(
         "poll_interval",
         default=60,
         min=1,
@@ -20,7 +27,7 @@ OPTIONS = [
     ),
     cfg.IntOpt("graceful_stop", default=30, min=0, help="Seconds that a stop waits for running actions."),
     cfg.IntOpt(
-        "logs_limit", default=16 * 1024 * 1024, help="Bytes of log that one request returns (the newest)."
+        "logs_limit", default=4 * 1024 * 1024, help="Bytes of log that one request returns (the newest)."
     ),
     cfg.IntOpt("pids_limit", default=4096, min=0, help="Processes of one container; 0: no limit."),
     cfg.BoolOpt("no_new_privileges", default=True, help="Bar set-uid programs from raising privileges."),

@@ -1,7 +1,9 @@
 """Looking inside a container: synchronous calls to its node."""
 
+import contextlib
 import shlex
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from oslo_config import cfg
@@ -13,14 +15,19 @@ from tierce.db.engine import Database
 from tierce.db.tables import Container
 from tierce.model.clock import Clock
 from tierce.model.context import RequestContext
+from tierce.model.errors import ServiceBusy
 from tierce.model.lifecycle import require_allowed
 from tierce.model.spec import LogsRequest
 from tierce.rpc.client import ComputeClient
 
+_WAIT_FOR_A_PLACE = 1.0
+"""Seconds; enough for a burst of short calls, too short for one that hangs to be noticed by others."""
+
 
 class Inspection:
     """Every method raises, besides what `Lifecycle.start` does, what the node answers: Conflict when
-    the runtime says that the container's real state forbids it, RuntimeUnreachable, RpcTimeout.
+    the runtime says that the container's real state forbids it, RuntimeUnreachable, RpcTimeout; and
+    ServiceBusy when too many wait for nodes already.
     """
 
     def __init__(
@@ -31,20 +38,23 @@ class Inspection:
         self._policy = policy
         self._compute = compute
         self._clock = clock
+        # A node that hangs must not take every thread that serves requests.
+        self._places = threading.BoundedSemaphore(max(1, conf.api.threads // 2))
 
     def logs(self, context: RequestContext, ident: str, request: LogsRequest) -> str:
         """What it wrote; the newest part when there is more than `[agent] logs_limit`."""
         container, host = self._reach(context, ident, "logs")
-        return self._compute.container_logs(
-            context,
-            host,
-            container,
-            stdout=request.stdout,
-            stderr=request.stderr,
-            timestamps=request.timestamps,
-            tail="all" if request.tail is None else str(request.tail),
-            since=None if request.since is None else str(request.since),
-        )
+        with self._place():
+            return self._compute.container_logs(
+                context,
+                host,
+                container,
+                stdout=request.stdout,
+                stderr=request.stderr,
+                timestamps=request.timestamps,
+                tail="all" if request.tail is None else str(request.tail),
+                since=None if request.since is None else str(request.since),
+            )
 
     def execute(self, context: RequestContext, ident: str, command: Sequence[str]) -> dict[str, Any]:
         """Run a command to its end: `output`, `exit_code`, and `exec_id`, `proxy_url` null.
@@ -52,9 +62,10 @@ class Inspection:
         Raises ExecTimeout after `[docker] execute_timeout`.
         """
         container, host = self._reach(context, ident, "execute")
-        result = self._compute.container_exec(
-            context, host, container, command=shlex.join(command), run=True, interactive=False
-        )
+        with self._place():
+            result = self._compute.container_exec(
+                context, host, container, command=shlex.join(command), run=True, interactive=False
+            )
         return {
             "output": result["output"],
             "exit_code": result["exit_code"],
@@ -65,12 +76,24 @@ class Inspection:
     def top(self, context: RequestContext, ident: str, ps_args: str | None) -> dict[str, Any]:
         """Its processes: `Titles` and `Processes`."""
         container, host = self._reach(context, ident, "top")
-        return self._compute.container_top(context, host, container, ps_args=ps_args)
+        with self._place():
+            return self._compute.container_top(context, host, container, ps_args=ps_args)
 
     def stats(self, context: RequestContext, ident: str) -> dict[str, Any]:
         """One sample of what it uses, under the documented keys."""
         container, host = self._reach(context, ident, "stats")
-        return self._compute.container_stats(context, host, container)
+        with self._place():
+            return self._compute.container_stats(context, host, container)
+
+    @contextlib.contextmanager
+    def _place(self) -> Iterator[None]:
+        """One of the places for requests that wait for a node; half of all may do that at once."""
+        if not self._places.acquire(timeout=_WAIT_FOR_A_PLACE):
+            raise ServiceBusy("Too many requests wait for nodes already. Try again later.")
+        try:
+            yield
+        finally:
+            self._places.release()
 
     def _reach(self, context: RequestContext, ident: str, action: str) -> tuple[Container, str]:
         def work(session: Session) -> tuple[Container, str]:

@@ -156,6 +156,19 @@ def requeue(session: Session, action: ContainerAction) -> None:
     )
 
 
+def abandon(session: Session, container_uuid: str, host: str) -> None:
+    """Queue again what runs for a container here, when nobody works on it any more."""
+    session.execute(
+        update(ACTION)
+        .where(
+            ACTION.c.container_uuid == container_uuid,
+            ACTION.c.host == host,
+            ACTION.c.state == State.RUNNING,
+        )
+        .values(state=State.QUEUED, lease_expires_at=None)
+    )
+
+
 def recover(session: Session, host: str) -> list[str]:
     """After a restart: queue again what was running here; the containers with work, oldest first."""
     session.execute(

@@ -10,9 +10,19 @@ from sqlalchemy import ColumnElement, Integer, Row, Select, cast, delete, func, 
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
+from tierce.db.actions import State
 from tierce.db.paging import paginate, require_sortable
 from tierce.db.statements import changed
-from tierce.db.tables import CONTAINER, REGISTRY, Allocation, Container, Registry, Volume, VolumeMapping
+from tierce.db.tables import (
+    CONTAINER,
+    REGISTRY,
+    Allocation,
+    Container,
+    ContainerAction,
+    Registry,
+    Volume,
+    VolumeMapping,
+)
 from tierce.model.context import RequestContext
 from tierce.model.errors import (
     Conflict,
@@ -152,21 +162,23 @@ def destroy(session: Session, container: Container) -> None:
     session.execute(delete(Container).where(Container.id == container.id))
 
 
-def neighbours(session: Session, project_id: str | None, host: str, uuid: str) -> int:
-    """How many other containers of the project stay on the node."""
-    return (
-        session.scalar(
-            select(func.count())
-            .select_from(Container)
-            .where(
-                Container.project_id == project_id,
-                Container.host == host,
-                Container.uuid != uuid,
-                Container.status != Status.DELETING,
-            )
-        )
-        or 0
+def networks_of_neighbours(session: Session, project_id: str | None, host: str, uuid: str) -> set[str]:
+    """The networks that other containers of the project are in, or are about to join, on the node."""
+    staying = (
+        Container.project_id == project_id,
+        Container.host == host,
+        Container.uuid != uuid,
+        Container.status != Status.DELETING,
     )
+    addresses = session.scalars(select(Container.addresses).where(*staying))
+    arguments = session.scalars(
+        select(ContainerAction.arguments)
+        .join(Container, Container.uuid == ContainerAction.container_uuid)
+        .where(*staying, ContainerAction.state.in_([State.QUEUED, State.RUNNING]))
+    )
+    joined = {network for each in addresses for network in each}
+    asked = [item for each in arguments if each for item in each.get("requested_networks") or ()]
+    return joined | {item["network"] for item in asked}
 
 
 def projects_on_host(session: Session, host: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import random
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from oslo_db import exception as db_exception
 from oslo_db.sqlalchemy import exc_filters
 from sqlalchemy import create_engine, event, make_url
 from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -35,7 +37,20 @@ class MysqlConnection(Protocol):
 
 
 _RETRIED = (db_exception.DBDeadlock, db_exception.DBConnectionError)
-_SQLITE_BUSY_TIMEOUT_MS = 30_000
+_SQLITE_REFUSALS = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+    }
+)
+_SQLITE_WAIT = 10
+"""Seconds that a transaction waits for another one, of this process or of another."""
+
+DATABASE_TROUBLE = (DatabaseBusy, db_exception.DBError, SQLAlchemyError)
+"""What a transaction raises when the database, and not what was asked of it, is the reason."""
 
 
 class Database:
@@ -48,23 +63,25 @@ class Database:
         self.engine = engine
         self._max_retries = max_retries
         # SQLite has one writer. Waiting here is fair and wakes at once; SQLite's own wait polls.
-        self._writer: contextlib.AbstractContextManager[object] = (
-            threading.Lock() if engine.dialect.name == "sqlite" else contextlib.nullcontext()
-        )
+        self._writer = threading.Lock() if engine.dialect.name == "sqlite" else None
 
     @property
     def dialect(self) -> str:
         return self.engine.dialect.name
 
     def read(self, work: Callable[[Session], T]) -> T:
-        """Run `work` in a transaction that is rolled back; a lost connection is tried again."""
+        """Run `work` in a transaction that is rolled back; a lost connection is tried again.
+
+        Raises DatabaseBusy.
+        """
         return self._attempt(lambda: self._run(work, writes=False))
 
     def write(self, work: Callable[[Session], T]) -> T:
         """Run `work` in a transaction and commit it.
 
         `work` runs again, from the start and on a fresh snapshot, after a deadlock; it must have no
-        effect outside the session. Raises DatabaseBusy when the retries run out.
+        effect outside the session. Raises DatabaseBusy when the retries run out, or when the database
+        is locked by another program, full or read-only.
         """
         return self._attempt(lambda: self._run(work, writes=True))
 
@@ -74,12 +91,23 @@ class Database:
 
     @contextlib.contextmanager
     def _transaction(self, writes: bool) -> Iterator[Session]:
-        turn = self._writer if writes else contextlib.nullcontext()
-        with turn, Session(self.engine, expire_on_commit=False, autoflush=writes) as session:
+        with self._turn(writes), Session(self.engine, expire_on_commit=False, autoflush=writes) as session:
             session.connection(execution_options={"tierce_writes": writes})
             yield session
             if writes:
                 session.commit()
+
+    @contextlib.contextmanager
+    def _turn(self, writes: bool) -> Iterator[None]:
+        if self._writer is None or not writes:
+            yield
+            return
+        if not self._writer.acquire(timeout=_SQLITE_WAIT):
+            raise DatabaseBusy(f"The database was busy for {_SQLITE_WAIT} s. Try again later.")
+        try:
+            yield
+        finally:
+            self._writer.release()
 
     def _attempt(self, run: Callable[[], T]) -> T:
         for attempt in range(self._max_retries + 1):
@@ -92,10 +120,20 @@ class Database:
                     ) from exc
                 # Losers of a deadlock come back at different times, or they meet again.
                 time.sleep(min(0.01 * 2**attempt, 1.0) * random.uniform(0.5, 1.0))  # noqa: S311 (jitter)
+            except (db_exception.DBError, SQLAlchemyError) as exc:
+                if _refused_by_sqlite(exc):
+                    raise DatabaseBusy("The database is locked, full or read-only. Try again later.") from exc
+                raise
         raise AssertionError("unreachable")
 
     def close(self) -> None:
         self.engine.dispose()
+
+
+def _refused_by_sqlite(exc: Exception) -> bool:
+    original = getattr(getattr(exc, "inner_exception", None) or exc, "orig", None)
+    # Extended codes keep the plain one in their last byte.
+    return getattr(original, "sqlite_errorcode", 0) & 0xFF in _SQLITE_REFUSALS
 
 
 def connect(conf: cfg.ConfigOpts) -> Database:
@@ -128,7 +166,7 @@ def _prepare_sqlite(engine: Engine) -> None:
             # FULL: an accepted request survives a power cut, not only a killed process.
             "synchronous=FULL",
             "foreign_keys=ON",
-            f"busy_timeout={_SQLITE_BUSY_TIMEOUT_MS}",
+            f"busy_timeout={_SQLITE_WAIT * 1000}",
         ):
             connection.execute(f"PRAGMA {pragma}")
 

@@ -15,7 +15,7 @@ BINARY = "zun-compute"
 
 def is_up(service: Service, now: datetime.datetime, down_time: int) -> bool:
     """Whether the node's last heartbeat is at most `down_time` s away and nobody forced it down."""
-    seen = service.last_seen_up or service.created_at
+    seen = service.last_seen_up or service.updated_at or service.created_at
     if service.forced_down or seen is None:
         return False
     return abs((now - seen).total_seconds()) <= down_time

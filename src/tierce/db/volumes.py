@@ -19,6 +19,11 @@ def mounts(session: Session, container_uuid: str) -> Sequence[tuple[VolumeMappin
     return [(mapping, volume) for mapping, volume in rows]
 
 
+def uuids(session: Session) -> set[str]:
+    """The volumes of all nodes."""
+    return set(session.scalars(select(Volume.uuid)))
+
+
 def other_users(session: Session, volume_id: int, container_uuid: str) -> int:
     """How many other containers mount the volume."""
     return (

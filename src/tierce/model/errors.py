@@ -242,3 +242,9 @@ class DatabaseBusy(TierceError):
     """The database kept refusing (deadlocks, lock time-outs) until the retries ran out."""
 
     retryable = True
+
+
+class ServiceBusy(TierceError):
+    """This service has as much to do as it can bear."""
+
+    retryable = True

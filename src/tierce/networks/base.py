@@ -82,13 +82,13 @@ class NodeNetworks(Protocol):
         project_id: str,
         networks: Sequence[str],
         *,
-        still_used: Callable[[], bool],
+        still_used: Callable[[], Collection[str]],
     ) -> None:
-        """Ensure nothing of this container is left in `networks`.
+        """Ensure nothing of this container is left in `networks`, nor a network that only it needed.
 
-        `still_used` tells whether another container of the project needs them. It is asked under the
-        lock that `ensure` takes, so a container that is accepted meanwhile either counts in the answer
-        or finds the network made again.
+        `still_used` names the networks that other containers of the project need here. It is asked under
+        the lock that `ensure` takes, so a container that is accepted meanwhile either counts in the
+        answer or finds the network made again.
         """
 
     def sweep(self, projects: Collection[str]) -> None:

@@ -120,17 +120,20 @@ class BridgeNetworks(BridgeResolver):
         project_id: str,
         networks: Sequence[str],
         *,
-        still_used: Callable[[], bool],
+        still_used: Callable[[], Collection[str]],
     ) -> None:
-        """Ensure the project's networks are gone, unless another of its containers needs them.
+        """Ensure those of the project's networks are gone that none of its other containers needs.
 
-        One that the engine says is in use stays; `sweep` takes it when that is over.
+        Also those of an earlier run, of which nobody knows any more who asked for them. One that the
+        engine says is in use stays: the next release takes it, or `sweep`.
         """
         prefix = self._prefix(project_id)
         with self._lock_of(prefix):
-            if not still_used():
+            needed = still_used()
+            if not needed:
                 self._in_hand.discard(prefix)
-                self._remove(network for network in self._ours() if network.startswith(prefix))
+            own = [network for network in self._ours() if network.startswith(prefix)]
+            self._remove(network for network in own if network not in needed)
 
     def sweep(self, projects: Collection[str]) -> None:
         """Ensure no network is left of projects other than these, where nothing uses it.

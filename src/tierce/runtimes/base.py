@@ -19,6 +19,7 @@ from tierce.model.container import (
     ContainerReport,
     ExecResult,
     ImageFacts,
+    NetworkAttachment,
     NodeFacts,
     RuntimeEvent,
     RuntimeSpec,
@@ -42,11 +43,21 @@ class Containers(Protocol):
     def start(self, ref: str) -> None:
         """Ensure it runs. RuntimeBadRequest when its command cannot be executed."""
 
+    def rejoin(self, ref: str, networks: Sequence[NetworkAttachment]) -> None:
+        """Ensure it is in the networks that have these names now, as these attachments say.
+
+        A container is bound to the networks that it was in when it last ran: one that was removed and
+        made anew under the same name is another, and a start says RuntimeNotFound.
+        """
+
     def stop(self, ref: str, timeout: int | None = None) -> None:
         """Ensure it does not run: its stop signal, then a kill after `timeout` s (None: engine's own)."""
 
     def restart(self, ref: str, timeout: int | None = None) -> None:
-        """Stop as `stop` does, then start. Not idempotent by nature; running it twice restarts twice."""
+        """Stop as `stop` does, then start, with the errors of both.
+
+        Not idempotent by nature; running it twice restarts twice.
+        """
 
     def pause(self, ref: str) -> None:
         """Ensure it is paused. RuntimeConflict when it does not run."""

@@ -3,6 +3,7 @@
     <volume_dir>/<uuid>/<uuid>                 a file injected into a container
     <volume_dir>/<uuid>/                       a directory that goes with its container
     <volume_dir>/named/<project's hash>/<name>/  a directory that outlives its containers
+    <volume_dir>/.owner                        whose rows decide which of these are left over
 
 Containers write into these directories as they like, so nothing inside one is trusted: removal
 follows no link, enters no mount point, and no depth of directories can exhaust it.
@@ -13,18 +14,21 @@ import contextlib
 import errno
 import hashlib
 import itertools
+import json
+import logging
 import os
-import re
 import stat
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
 from tierce.model.errors import Conflict, InvalidValue, RuntimeFailure
-from tierce.volumes.base import VolumeSpec
+from tierce.volumes.base import VOLUME_NAME, VOLUME_NAME_RULE, VolumeSpec
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+LOG = logging.getLogger(__name__)
+
+_REMOVING = ".removing-"
 
 
 class LocalVolumes:
@@ -64,31 +68,57 @@ class LocalVolumes:
         if volume.name is not None:
             return
         path = self._path(volume)
-        removing = self._root / f".removing-{volume.uuid}"
+        removing = self._root / f"{_REMOVING}{volume.uuid}"
         with _os_errors_told(volume):
             if os.path.lexists(path) or removing.exists():
                 _remove(path, removing)
 
+    def sweep(self, owner_labels: Mapping[str, str], known: Callable[[], Collection[str]]) -> None:
+        """As the protocol says. The first who sweeps the directory becomes its owner."""
+        if not self._root.exists():
+            return
+        if not self._belongs_to(json.dumps(owner_labels, sort_keys=True)):
+            LOG.warning("The volumes here belong to another node or database: none is removed")
+            return
+        here = {name.removeprefix(_REMOVING) for name in os.listdir(self._root)}
+        for volume in sorted(filter(_is_uuid, here.difference(known()))):
+            self._sweep(VolumeSpec(volume, project_id=""))
+
+    def _belongs_to(self, owner: str) -> bool:
+        file = self._root / ".owner"
+        if not file.exists():
+            _write(file, owner.encode())
+        return file.read_text() == owner
+
+    def _sweep(self, volume: VolumeSpec) -> None:
+        LOG.warning("Removing volume %s, which no row of the database stands for", volume.uuid)
+        try:
+            self.remove(volume)
+        except (Conflict, RuntimeFailure) as exc:
+            LOG.warning("It could not be removed, left for the next comparison: %s", exc)
+
     def _path(self, volume: VolumeSpec) -> Path:
         if volume.name is None:
             return self._root / _checked_uuid(volume.uuid)
-        if not _NAME.fullmatch(volume.name):
-            raise InvalidValue(
-                "The name of a volume is 1 to 128 letters, digits, underscores, dots and dashes, "
-                "beginning with a letter or a digit."
-            )
+        if not VOLUME_NAME.fullmatch(volume.name):
+            raise InvalidValue(f"The name of a volume is {VOLUME_NAME_RULE}")
         project = hashlib.sha256(volume.project_id.encode()).hexdigest()
         return self._root / "named" / project / volume.name
 
 
 def _checked_uuid(text: str) -> str:
-    """`text`, which becomes a file name, if it is a UUID in its one usual form."""
+    """`text`, which becomes a file name, if it is a UUID."""
+    if not _is_uuid(text):
+        raise InvalidValue("The id of a volume must be a UUID.")
+    return text
+
+
+def _is_uuid(text: str) -> bool:
+    """Whether this is a UUID in its one usual form."""
     try:
-        if str(uuid.UUID(text)) == text:
-            return text
+        return str(uuid.UUID(text)) == text
     except ValueError:
-        pass
-    raise InvalidValue("The id of a volume must be a UUID.")
+        return False
 
 
 def _decoded(volume: VolumeSpec) -> bytes:

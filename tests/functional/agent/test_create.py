@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.cloud import Client, Cloud, Killed, silent, until
+from tests.support.cloud import Client, Cloud, Death, silent, until
 from tierce.agent.runner import Observer
 from tierce.model.errors import ImagePullFailed, RuntimeFailure, RuntimeUnreachable
 
@@ -170,6 +170,18 @@ def test_an_engine_that_is_away_is_named(cloud: Cloud, client: Client) -> None:
     client.running()
 
 
+def test_a_creation_waits_a_while_for_an_engine_that_is_away(new_cloud: NewCloud) -> None:
+    cloud = new_cloud(agent={"unreachable_retries": 100})
+    cloud.engine.go_down()
+    uuid = cloud.client.create(run=True)
+    until(lambda: "It will be tried again" in ((cloud.client.show(uuid) or {})["status_reason"] or ""))
+    assert (cloud.client.show(uuid) or {})["status"] == "Creating"
+    assert uuid in cloud.claims()
+    cloud.engine.come_back()
+    assert cloud.client.wait(uuid, "Running")["status_reason"] is None
+    assert cloud.client.actions(uuid) == [("create", None)]
+
+
 def test_what_an_engine_made_before_it_went_away_is_removed_when_it_is_back(
     cloud: Cloud, client: Client
 ) -> None:
@@ -246,9 +258,9 @@ def test_the_first_containers_of_one_network_make_it_once(cloud: Cloud, client: 
 def test_a_creation_that_was_cut_short_is_finished_at_the_next_start(
     cloud: Cloud, client: Client, step: str, moment: str
 ) -> None:
-    cloud.observer = Death("create", step, moment)
+    cloud.observer = death = Death("create", step, moment)
     uuid = client.create(run=True, mounts=[{"type": "volume", "size": 1, "destination": "/data"}])
-    until(lambda: cloud.observer.died)  # type: ignore[attr-defined]  # it is a Death
+    until(lambda: death.count)
     cloud.restart()
     client.wait(uuid, "Running")
     assert client.actions(uuid) == [("create", None)]
@@ -258,15 +270,10 @@ def test_a_creation_that_was_cut_short_is_finished_at_the_next_start(
 
 def test_a_creation_that_always_ends_the_agent_is_given_up(new_cloud: NewCloud) -> None:
     cloud = new_cloud(agent={"max_attempts": 3})
-
-    def deadly(action: str, step: str, moment: str) -> None:
-        if (action, step, moment) == ("create", "container", "after"):
-            raise Killed
-
-    cloud.observer = deadly
+    cloud.observer = death = Death("create", "container", "after", times=3)
     uuid = cloud.client.create(run=True)
-    for _ in range(3):
-        until(lambda: not cloud.nodes["node1"].agent or cloud.nodes["node1"].agent.wait_idle(0))
+    for count in (1, 2, 3):
+        until(lambda count=count: death.count == count)
         cloud.restart()
     failed = cloud.client.wait(uuid, "Error")
     assert failed["status_reason"].startswith("Given up after 3 attempts")
@@ -287,19 +294,6 @@ class Pause:
         if where == self._where:
             self._reached.set()
             self._go_on.wait(20)
-
-
-class Death:
-    """An observer for whom the process dies once, at one boundary."""
-
-    def __init__(self, *where: str) -> None:
-        self._where = where
-        self.died = False
-
-    def __call__(self, *where: str) -> None:
-        if where == self._where and not self.died:
-            self.died = True
-            raise Killed
 
 
 class CountingRegistry(list[Any]):

@@ -1,11 +1,10 @@
 """Deleting: it always succeeds in the end, and leaves nothing."""
 
-import threading
 from collections.abc import Callable
 
 import pytest
 
-from tests.support.cloud import Client, Cloud, Killed, until
+from tests.support.cloud import Client, Cloud, Death, until
 from tierce.model.errors import RuntimeFailure, RuntimeUnreachable
 
 NewCloud = Callable[..., Cloud]
@@ -118,8 +117,7 @@ def test_what_is_gone_already_is_deleted_all_the_same(cloud: Cloud, client: Clie
 
 def test_a_container_whose_action_hangs_can_be_deleted_afterwards(cloud: Cloud, client: Client) -> None:
     uuid = client.running()
-    release = threading.Event()
-    cloud.engine.script("stop", until=release, error=RuntimeUnreachable("connection reset"))
+    release = cloud.hold("stop", RuntimeUnreachable("connection reset"))
     client.call(f"POST /containers/{uuid}/stop")
     client.call(f"DELETE /containers/{uuid}?force=true")
     release.set()
@@ -132,16 +130,9 @@ def test_a_delete_that_was_cut_short_is_finished_at_the_next_start(
     cloud: Cloud, client: Client, step: str, moment: str
 ) -> None:
     uuid = client.running(mounts=[{"type": "volume", "size": 1, "destination": "/data"}])
-    died = threading.Event()
-
-    def deadly(*where: str) -> None:
-        if where == ("delete", step, moment) and not died.is_set():
-            died.set()
-            raise Killed
-
-    cloud.observer = deadly
+    cloud.observer = death = Death("delete", step, moment)
     client.call(f"DELETE /containers/{uuid}?stop=true")
-    died.wait(20)
+    until(lambda: death.count)
     cloud.restart()
     client.wait_gone(uuid)
     assert nothing_is_left(cloud)
@@ -151,15 +142,9 @@ def test_a_delete_that_was_cut_short_is_finished_at_the_next_start(
 def test_a_delete_is_never_given_up(new_cloud: NewCloud) -> None:
     cloud = new_cloud(agent={"max_attempts": 1})
     uuid = cloud.client.running()
-    deaths = iter(range(3))
-
-    def deadly(action: str, step: str, moment: str) -> None:
-        if (action, step, moment) == ("delete", "container", "after") and next(deaths, None) is not None:
-            raise Killed
-
-    cloud.observer = deadly
+    cloud.observer = death = Death("delete", "container", "after", times=3)
     cloud.client.call(f"DELETE /containers/{uuid}?force=true")
-    for _ in range(3):
-        until(lambda: cloud.nodes["node1"].agent and cloud.nodes["node1"].agent.wait_idle(0))
+    for count in (1, 2, 3):
+        until(lambda count=count: death.count == count)
         cloud.restart()
     cloud.client.wait_gone(uuid)

@@ -1,6 +1,7 @@
 """Pulls that an administrator asks for."""
 
 from collections.abc import Callable
+from typing import Any
 
 from tests.support.cloud import Client, Cloud, until
 
@@ -11,7 +12,7 @@ def pull(client: Client, repo: str) -> str:
     return str(client.call("POST /images", {"repo": repo, "host": "node1"})["uuid"])
 
 
-def image(client: Client, uuid: str) -> dict[str, object] | None:
+def image(client: Client, uuid: str) -> dict[str, Any] | None:
     found = [each for each in client.call("GET /images")["images"] if each["uuid"] == uuid]
     return dict(found[0]) if found else None
 

@@ -63,6 +63,26 @@ def test_an_engine_that_cannot_be_asked_leaves_the_status_as_it_was(cloud: Cloud
     cloud.engine.come_back()
 
 
+def test_a_stop_waits_a_while_for_an_engine_that_is_away(new_cloud: NewCloud) -> None:
+    cloud = new_cloud(agent={"unreachable_retries": 100})
+    uuid = cloud.client.running()
+    cloud.engine.go_down()
+    cloud.client.call(f"POST /containers/{uuid}/stop")
+    until(lambda: (cloud.client.show(uuid) or {})["status_reason"])
+    cloud.engine.come_back()
+    cloud.client.wait(uuid, "Stopped")
+    assert cloud.client.actions(uuid) == [("create", None), ("stop", None)]
+
+
+def test_what_took_too_long_is_not_done_twice(new_cloud: NewCloud) -> None:
+    cloud = new_cloud(agent={"unreachable_retries": 100})
+    uuid = cloud.client.running()
+    cloud.engine.script("restart", error=RuntimeTimeout("no answer in 60 s"), lost=True)
+    cloud.client.call(f"POST /containers/{uuid}/reboot")
+    cloud.client.wait(uuid, "Running")
+    assert cloud.client.actions(uuid)[-1] == ("reboot", "Error")
+
+
 def test_a_reboot_that_the_engine_never_heard_of_ends_where_it_began(cloud: Cloud, client: Client) -> None:
     uuid = client.running()
     cloud.engine.go_down()

@@ -101,6 +101,13 @@ class Queue(RuleBasedStateMachine):
         self.database.write(lambda session: actions.requeue(session, self._row(session, given_back)))
         given_back.state, given_back.lease = State.QUEUED, None
 
+    @rule(container=st.sampled_from(CONTAINERS), host=st.sampled_from(HOSTS))
+    def abandon(self, container: str, host: str) -> None:
+        self.database.write(lambda session: actions.abandon(session, container, host))
+        for each in self._running():
+            if (each.container, each.host) == (container, host):
+                each.state, each.lease = State.QUEUED, None
+
     @rule(host=st.sampled_from(HOSTS))
     def recover(self, host: str) -> None:
         found = self.database.write(lambda session: actions.recover(session, host))

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -86,29 +87,30 @@ def test_a_wake_while_an_action_runs_is_not_lost(executor: Executor, work: Work)
 
 
 def test_containers_do_not_wait_for_each_other(executor: Executor, work: Work) -> None:
-    release = threading.Event()
+    release, other_ran = threading.Event(), threading.Event()
+
+    def hang() -> None:
+        release.wait(10)
+
     work.queued.update(a=1, b=1)
-    work.during["a"] = lambda: release.wait(10) and None
+    work.during.update(a=hang, b=other_ran.set)
     executor.wake("a")
     executor.wake("b")
-    while "run b" not in work.calls:
-        assert not executor.wait_idle(0)
+    assert other_ran.wait(10)
+    assert not executor.wait_idle(0)
     release.set()
     assert executor.wait_idle(10)
 
 
 def test_one_container_is_worked_on_by_one_thread(executor: Executor, work: Work) -> None:
     work.queued["a"] = 200
-    threads = [
-        threading.Thread(
-            target=lambda: [(executor.wake("a"), executor.refresh("a", NOW + 1)) for _ in range(100)]
-        )
-        for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+
+    def look(_: int) -> None:
+        executor.wake("a")
+        executor.refresh("a", NOW + 1)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(look, range(400)))
     assert executor.wait_idle(10)
     assert work.calls.count("run a") == 200
 

@@ -1,5 +1,6 @@
 """Bodies: how much, of which type, and how they are read."""
 
+import tracemalloc
 from io import BytesIO
 from typing import Any
 
@@ -109,3 +110,27 @@ def test_a_bad_form_is_400(edge: Edge, raw: bytes) -> None:
 def test_the_body_of_a_get_is_ignored(edge: Edge) -> None:
     assert edge.request("GET /v1/containers/web/stats", raw=b"null").status_code == 200
     assert edge.request("GET /v1/containers/web/logs", raw=b'{"tail": 5}').status_code == 200
+
+
+def hints_of(elements: int) -> bytes:
+    """A body with that many keys and values below `hints`."""
+    return b'{"image": "nginx", "hints": {"a": [' + b",".join([b"0"] * elements) + b"]}}"
+
+
+def test_a_body_with_too_many_elements_is_400(edge: Edge) -> None:
+    answer = edge.request("POST /v1/containers", raw=hints_of(100_000))
+
+    assert answer.status_code == 400
+    assert answer.json["errors"][0]["code"] == "container.malformed-request-body"
+    assert edge.control_calls() == []
+
+
+def test_many_elements_are_counted_without_a_copy_of_each(edge: Edge) -> None:
+    body = hints_of(1_000_000)
+    tracemalloc.start()
+    try:
+        assert edge.request("POST /v1/containers", raw=body).status_code == 400
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 25 * len(body)

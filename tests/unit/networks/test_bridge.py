@@ -216,13 +216,9 @@ def test_a_container_that_is_in_no_network_has_no_addresses() -> None:
     assert BridgeNetworks(Engine(), LABELS, NODE).addresses([], [endpoint]) == {}
 
 
-def last() -> bool:
+def last() -> list[str]:
     """No other container of the project is on the node."""
-    return False
-
-
-def not_last() -> bool:
-    return True
+    return []
 
 
 def test_the_last_container_takes_every_network_of_its_project_and_of_no_other() -> None:
@@ -234,12 +230,13 @@ def test_the_last_container_takes_every_network_of_its_project_and_of_no_other()
     assert list(engine.networks) == ids(resolve(BETA, "web"))
 
 
-def test_a_container_that_is_not_the_last_takes_nothing() -> None:
+def test_a_container_that_is_not_the_last_takes_what_no_other_needs() -> None:
     engine = Engine()
     networks = BridgeNetworks(engine, LABELS, NODE)
-    networks.ensure("c1", "alpha", "front", resolve(ALPHA))
-    networks.release("c1", "alpha", ids(resolve(ALPHA)), still_used=not_last)
-    assert list(engine.networks) == ids(resolve(ALPHA))
+    both = resolve(ALPHA, "web", "db")
+    networks.ensure("c1", "alpha", "front", both)
+    networks.release("c1", "alpha", ids(both), still_used=lambda: ids(resolve(ALPHA, "db")))
+    assert list(engine.networks) == ids(resolve(ALPHA, "db"))
 
 
 def test_a_release_after_a_restart_takes_what_an_earlier_run_made() -> None:
@@ -289,10 +286,10 @@ def test_networks_are_not_made_between_the_question_and_the_removal() -> None:
             made.set()
             return super().ensure(name, labels)
 
-    def nobody_yet() -> bool:
+    def nobody_yet() -> list[str]:
         removing.set()
         made_too_early.append(made.wait(0.2))
-        return False
+        return []
 
     engine = Watched()
     networks = BridgeNetworks(engine, LABELS, NODE)
@@ -312,14 +309,14 @@ def test_projects_do_not_wait_for_each_other() -> None:
     engine = Engine()
     networks = BridgeNetworks(engine, LABELS, NODE)
 
-    def meanwhile() -> bool:
+    def meanwhile() -> list[str]:
         other = threading.Thread(
             target=networks.ensure, args=("c2", "beta", "front", resolve(BETA)), daemon=True
         )
         other.start()
         other.join(DEADLINE)
         assert not other.is_alive()
-        return False
+        return []
 
     networks.release("c1", "alpha", [], still_used=meanwhile)
     assert list(engine.networks) == ids(resolve(BETA))

@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tierce.agent.operations import mounts
+from tierce.agent.operations import mounts, networks
 from tierce.agent.operations.base import Failure, Stage, Step, Work
 from tierce.agent.operations.power import start_stage
-from tierce.db import containers
 from tierce.images.base import ImageRequest
 from tierce.model.container import BindMount, Healthcheck, RestartPolicy, RuntimeSpec
 from tierce.model.lifecycle import Status
-from tierce.networks.base import RequestedNetwork
 
 
 class Create:
@@ -31,7 +29,7 @@ class Create:
             (
                 Step("image", _ensure_image),
                 Step("volumes", mounts.ensure, mounts.remove),
-                Step("networks", _ensure_networks, release_networks),
+                Step("networks", networks.ensure, networks.release),
                 Step("container", _ensure_container, _remove_container),
             ),
             _created,
@@ -47,41 +45,12 @@ class Create:
         return Failure(values, releases_claim=undone)
 
 
-def requested_networks(work: Work) -> list[RequestedNetwork]:
-    return [RequestedNetwork.from_wire(item) for item in work.arguments.get("requested_networks") or ()]
-
-
 def _ensure_image(work: Work) -> None:
     if work.report is not None:
         return
     container, conf = work.container, work.plugs.conf
     policy = (container.image_pull_policy or conf.default_image_pull_policy).lower()
     work.image = work.plugs.images.ensure(ImageRequest(container.image or "", policy))
-
-
-def _ensure_networks(work: Work) -> None:
-    container = work.container
-    work.attachments = work.plugs.networks.ensure(
-        container.uuid, container.project_id or "", container.name or "", requested_networks(work)
-    )
-
-
-def release_networks(work: Work) -> None:
-    """Ensure nothing of the container is left in its networks, nor these if it was the project's last."""
-    container, plugs = work.container, work.plugs
-    plugs.networks.release(
-        container.uuid,
-        container.project_id or "",
-        work.networks,
-        still_used=lambda: (
-            plugs.database.read(
-                lambda session: containers.neighbours(
-                    session, container.project_id, plugs.host, container.uuid
-                )
-            )
-            > 0
-        ),
-    )
 
 
 def _ensure_container(work: Work) -> None:
@@ -95,8 +64,13 @@ def _remove_container(work: Work) -> None:
 
 def _created(work: Work) -> dict[str, Any]:
     if work.arguments.get("run") and work.report is None:
-        # The start that follows looks at everything; until then the id is what matters.
-        return {"container_id": work.created_id, "status": Status.CREATED, "status_detail": "Created"}
+        # The start that follows looks at everything. Should it fail, what the container has is known.
+        return {
+            "container_id": work.created_id,
+            "status": Status.CREATED,
+            "status_detail": "Created",
+            "addresses": work.plugs.networks.addresses(work.networks, ()),
+        }
     return work.values_from_report(Status.CREATING)
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tierce.agent.operations import networks
 from tierce.agent.operations.base import Failure, Stage, Step, Work
 from tierce.model.container import ContainerReport, RuntimeState
-from tierce.model.errors import Conflict, TierceError
+from tierce.model.errors import Conflict, RuntimeConflict, TierceError
 from tierce.model.lifecycle import Status
 
 START_EVENT = "compute__do_container_start"
@@ -17,7 +18,7 @@ def start_stage(*, once: bool) -> Stage:
     def ensure(work: Work) -> None:
         _require_created(work)
         if work.attempt == 1 or not _started_by_earlier_attempt(work, once):
-            work.plugs.runtime.containers.start(work.name)
+            networks.starting(work, work.plugs.runtime.containers.start)
 
     return Stage(START_EVENT, (Step("started", ensure),), _look)
 
@@ -66,7 +67,8 @@ def stop(work: Work) -> None:
 def reboot(work: Work) -> None:
     _require_created(work)
     if work.attempt == 1 or not _started_by_earlier_attempt(work, once=False):
-        work.plugs.runtime.containers.restart(work.name, work.arguments.get("timeout"))
+        timeout = work.arguments.get("timeout")
+        networks.starting(work, lambda name: work.plugs.runtime.containers.restart(name, timeout))
 
 
 def pause(work: Work) -> None:
@@ -79,7 +81,12 @@ def unpause(work: Work) -> None:
 
 def kill(work: Work) -> None:
     # Sent again by a second attempt: whether the first one got through cannot be known.
-    work.plugs.runtime.containers.kill(work.name, work.arguments.get("signal"))
+    try:
+        work.plugs.runtime.containers.kill(work.name, work.arguments.get("signal"))
+    except RuntimeConflict:
+        # But when it does not run any more, the first one did.
+        if work.attempt == 1:
+            raise
 
 
 def _look(work: Work) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
-from tierce.api.requests.containers import split_command, words
-from tierce.api.requests.fields import MAX_INT, BoolExtended, Name, NoneWord, Seconds, fits_column
+from tierce.api.requests.containers import fits_command, split_command, words
+from tierce.api.requests.fields import MAX_INT, BoolExtended, Grace, Name, NoneWord
 from tierce.api.requests.ps import PsArguments
 from tierce.api.requests.schema import Params
 from tierce.model.spec import LogsRequest
@@ -72,7 +72,7 @@ class Kill(Params):
 class Stop(Params):
     """Seconds until the kill: of stop and reboot. 0 is at once, none the runtime's default."""
 
-    timeout: Seconds = None
+    timeout: Grace = None
 
 
 class Rename(Params):
@@ -128,8 +128,7 @@ def _words_to_run(value: object) -> tuple[str, ...]:
     command = split_command(value) if isinstance(value, str) else words(value)
     if not command or not command[0]:
         raise ValueError("It must name a program.")
-    fits_column(command)
-    return command
+    return fits_command(command)
 
 
 class Execute(Params):

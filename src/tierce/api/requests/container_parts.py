@@ -13,6 +13,7 @@ from pydantic import (
     Field,
     PlainValidator,
     StringConstraints,
+    ValidationInfo,
     model_validator,
 )
 
@@ -20,9 +21,16 @@ from tierce.api.requests.fields import MAX_INT, Reference, Text, between, whole
 from tierce.api.requests.schema import Params
 from tierce.model import container
 from tierce.model.spec import MountRequest
+from tierce.volumes.base import VOLUME_NAME, VOLUME_NAME_RULE
 
 MAX_CONTENTS: Final = 2**24 - 1
 """Characters of an injected file in base64: the column's size on MySQL."""
+
+MAX_NETS: Final = 8
+"""Each is a network of the node, and an engine has address ranges for few of them."""
+
+MAX_MOUNTS: Final = 32
+MAX_PORTS: Final = 256
 
 
 def _absent(value: object) -> object:
@@ -45,14 +53,31 @@ def _volume_size(value: object) -> int:
     return size
 
 
+def _source(value: str | None, info: ValidationInfo) -> str | None:
+    """The contents of a file, or the name of a volume; the text is not repeated in an error."""
+    if value is None:
+        return None
+    if info.data.get("type") == "bind":
+        try:
+            base64.b64decode(value, validate=True)
+        except (binascii.Error, ValueError):
+            raise ValueError("The source of a mount of type bind must be base64.") from None
+    elif not VOLUME_NAME.fullmatch(value):
+        raise ValueError(f"The source of a mount of type volume is its name: {VOLUME_NAME_RULE}")
+    return value
+
+
 class Mount(Params):
     """One item of `mounts`. Clients may send the unused one of `source` and `size` as an empty string."""
 
     destination: Annotated[Text, AfterValidator(_destination)]
     type: Literal["volume", "bind"] = "volume"
-    source: Annotated[str | None, Field(strict=True, max_length=MAX_CONTENTS), BeforeValidator(_absent)] = (
-        None
-    )
+    source: Annotated[
+        str | None,
+        Field(strict=True, max_length=MAX_CONTENTS),
+        BeforeValidator(_absent),
+        AfterValidator(_source),
+    ] = None
     size: Annotated[Annotated[int, PlainValidator(_volume_size)] | None, BeforeValidator(_absent)] = None
 
     @model_validator(mode="after")
@@ -60,14 +85,8 @@ class Mount(Params):
         if self.type == "bind":
             if self.source is None or self.size is not None:
                 raise ValueError("A mount of type bind needs source, and takes no size.")
-            try:
-                base64.b64decode(self.source, validate=True)
-            except (binascii.Error, ValueError):
-                raise ValueError("The source of a mount of type bind must be base64.") from None
         elif (self.source is None) == (self.size is None):
             raise ValueError("A mount needs either source or size.")
-        elif self.source is not None and len(self.source) > 255:
-            raise ValueError("The source of a mount of type volume may have at most 255 characters.")
         return self
 
     def to_request(self) -> MountRequest:
@@ -172,6 +191,8 @@ class RestartPolicy(Params):
 def _exposed_ports(value: object) -> tuple[str, ...]:
     if not isinstance(value, dict):
         raise ValueError("It must be an object.")
+    if len(value) > MAX_PORTS:
+        raise ValueError(f"It may have at most {MAX_PORTS} items.")
     return tuple(dict.fromkeys(_exposed_port(key) for key in value))
 
 

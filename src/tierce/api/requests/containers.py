@@ -2,11 +2,12 @@
 
 import shlex
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    Field,
     PlainValidator,
     StrictBool,
     StringConstraints,
@@ -15,6 +16,8 @@ from pydantic import (
 )
 
 from tierce.api.requests.container_parts import (
+    MAX_MOUNTS,
+    MAX_NETS,
     ExposedPorts,
     Healthcheck,
     Mount,
@@ -53,6 +56,9 @@ SEPARATE_TTY = Version(1, 36)
 FORCED_DELETE = Version(1, 7)
 STOPPING_DELETE = Version(1, 12)
 
+MAX_WORDS: Final = 4096
+MAX_SECURITY_GROUPS: Final = 32
+
 
 def split_command(text: str) -> tuple[str, ...]:
     """The words of a command line by shell quoting rules.
@@ -74,6 +80,14 @@ def words(value: object) -> tuple[str, ...]:
     if not all(isinstance(item, str | int | float) for item in value):
         raise ValueError("Its elements must be strings.")
     return tuple(str(item) for item in value)
+
+
+def fits_command(command: tuple[str, ...]) -> tuple[str, ...]:
+    """The words themselves, if they are few enough and fit their column. Raises ValueError."""
+    if len(command) > MAX_WORDS:
+        raise ValueError(f"It may have at most {MAX_WORDS} words.")
+    fits_column(command)
+    return command
 
 
 def _command(value: object, info: ValidationInfo) -> tuple[str, ...]:
@@ -109,12 +123,19 @@ def _configured_driver(value: str, info: ValidationInfo) -> str:
     return value
 
 
+def _absolute(path: str) -> str:
+    """A path inside the container; the empty one means the image's own."""
+    if path and not path.startswith("/"):
+        raise ValueError("It must be an absolute path.")
+    return path
+
+
 def _empty_is_none(value: object) -> object:
     return None if value == {} else value
 
 
-Words = Annotated[tuple[str, ...], PlainValidator(words), AfterValidator(fits_column)]
-Command = Annotated[tuple[str, ...], PlainValidator(_command), AfterValidator(fits_column)]
+Words = Annotated[tuple[str, ...], PlainValidator(words), AfterValidator(fits_command)]
+Command = Annotated[tuple[str, ...], PlainValidator(_command), AfterValidator(fits_command)]
 Environment = Annotated[dict[str, str], PlainValidator(_environment), AfterValidator(fits_column)]
 Labels = Annotated[dict[str, str], PlainValidator(_labels), AfterValidator(fits_column)]
 Hints = Annotated[dict[str, Any], AfterValidator(fits_column)]
@@ -135,7 +156,7 @@ class CreateContainer(Params):
     cpu_policy: Literal["shared", "dedicated"] = "shared"
     memory: Memory | None = None
     disk: Disk | None = None
-    workdir: Text | None = None
+    workdir: Annotated[Text, AfterValidator(_absolute)] | None = None
     environment: Environment = {}
     labels: Labels = {}
     hints: Hints = {}
@@ -146,10 +167,15 @@ class CreateContainer(Params):
     image_driver: Annotated[ImageDriver | None, NoneWord] = None
     image_pull_policy: PullPolicy | None = None
     restart_policy: RestartPolicy | None = None
-    security_groups: Annotated[list[Reference], AfterValidator(fits_column)] = []
-    nets: Annotated[list[Net], AfterValidator(distinct_nets)] = []
+    security_groups: Annotated[
+        list[Reference], Field(max_length=MAX_SECURITY_GROUPS), AfterValidator(fits_column)
+    ] = []
+    nets: Annotated[list[Net], Field(max_length=MAX_NETS), AfterValidator(distinct_nets)] = []
     mounts: Annotated[
-        list[Mount], AfterValidator(distinct_destinations), Since("1.11", empty_passes=True)
+        list[Mount],
+        Field(max_length=MAX_MOUNTS),
+        AfterValidator(distinct_destinations),
+        Since("1.11", empty_passes=True),
     ] = []
     runtime: Annotated[
         Annotated[str, StringConstraints(strict=True, min_length=1, max_length=32)] | None, Since("1.5")

@@ -18,6 +18,9 @@ MAX_INT: Final = 2**31 - 1
 MAX_TEXT: Final = 2**16 - 1
 """Bytes of a text column."""
 
+MAX_GRACE: Final = 3600
+"""Seconds: a node keeps one of its workers for a stop as long as that lasts."""
+
 _TRUE: Final = frozenset({"True", "true"})
 _FALSE: Final = frozenset({"False", "false"})
 _TRUE_EXTENDED: Final = _TRUE | {"TRUE", "1", "ON", "On", "on", "YES", "Yes", "yes"}
@@ -56,11 +59,11 @@ def between(value: float, least: float, most: float) -> None:
         raise ValueError(f"It must be between {least} and {most}.")
 
 
-def _nonnegative(value: object) -> int | None:
+def _grace(value: object) -> int | None:
     if value == "":
         return None
     number = whole(value)
-    between(number, 0, MAX_INT)
+    between(number, 0, MAX_GRACE)
     return number
 
 
@@ -101,8 +104,8 @@ Bool = Annotated[bool, PlainValidator(_boolean)]
 BoolExtended = Annotated[bool, PlainValidator(_boolean_extended)]
 """`Bool`, and the words 1 ON YES 0 OFF NO in the usual capitalizations."""
 
-Seconds = Annotated[int | None, PlainValidator(_nonnegative)]
-"""A timeout: an integer or digits; the empty string is none."""
+Grace = Annotated[int | None, PlainValidator(_grace)]
+"""Seconds that a container gets to end by itself: an integer or digits; the empty string is none."""
 
 Cpu = Annotated[float, PlainValidator(_cpu)]
 """vCPUs within the configured bounds: a number or a decimal string."""

@@ -131,6 +131,8 @@ def _path(location: tuple[int | str, ...]) -> str:
 def _reason(error: ErrorDetails) -> str:
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
+    if error["type"] == "too_long":
+        return f"It may have at most {error['ctx']['max_length']} items."
     return _SENTENCES.get(error["type"], error["msg"])
 
 

@@ -28,6 +28,7 @@ from tierce.model.errors import (
     RuntimeTimeout,
     RuntimeUnreachable,
 )
+from tierce.runtimes.docker.report import readable
 from tierce.runtimes.docker.transport import UnixAdapter
 
 NEWEST_API = "1.44"
@@ -189,12 +190,13 @@ class Connection:
         if response.status_code >= 400:
             raise _failure(response)
         known = _parsed(response.content)
-        version = max(
-            min(known["ApiVersion"], NEWEST_API, key=_number),
-            known.get("MinAPIVersion") or NEWEST_API,
-            key=_number,
-        )
-        self._api = _Api(version, known["ApiVersion"])
+        with readable():
+            version = max(
+                min(known["ApiVersion"], NEWEST_API, key=_number),
+                known.get("MinAPIVersion") or NEWEST_API,
+                key=_number,
+            )
+            self._api = _Api(version, known["ApiVersion"])
         return self._api
 
     def _exchange(self, method: str, target: str, options: Mapping[str, Any]) -> requests.Response:

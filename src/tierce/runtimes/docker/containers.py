@@ -13,7 +13,7 @@ from tierce.model.container import (
     RuntimeState,
     StatsSample,
 )
-from tierce.model.errors import RuntimeConflict, RuntimeFailure, RuntimeNotFound
+from tierce.model.errors import RuntimeConflict, RuntimeFailure, RuntimeNotFound, RuntimeUnreachable
 from tierce.runtimes.docker import execs, fingerprint, logs, report, stats
 from tierce.runtimes.docker.connection import Connection, json_filter, label_filter
 from tierce.runtimes.docker.events import EngineEvents
@@ -22,6 +22,7 @@ from tierce.runtimes.docker.spec import SecurityDefaults, create_body, endpoint_
 _ENGINE_GRACE = 10
 """Seconds that the Engine waits after a stop signal when it is not told how long."""
 
+_STARTED = frozenset({RuntimeState.RUNNING, RuntimeState.PAUSED, RuntimeState.RESTARTING})
 _GOING = frozenset({RuntimeState.REMOVING, RuntimeState.DEAD})
 
 
@@ -33,7 +34,8 @@ class EngineContainers:
         self._security = security
 
     def fingerprint(self) -> NodeFacts:
-        return fingerprint.read(self._connection.call("GET", "/info"))
+        with report.readable():
+            return fingerprint.read(self._connection.call("GET", "/info"))
 
     def create(self, spec: RuntimeSpec) -> str:
         """As the protocol says. RuntimeConflict when the name belongs to a container without our labels."""
@@ -57,11 +59,27 @@ class EngineContainers:
     def start(self, ref: str) -> None:
         self._act(ref, "start")
 
+    def rejoin(self, ref: str, networks: Sequence[NetworkAttachment]) -> None:
+        joined = {endpoint.network for endpoint in self._found(ref).endpoints}
+        for attachment in networks:
+            if attachment.network in joined:
+                body = {"Container": ref, "Force": True}
+                self._connection.call("POST", "/networks/{}/disconnect", attachment.network, body=body)
+            self._join(ref, attachment)
+
     def stop(self, ref: str, timeout: int | None = None) -> None:
         self._act(ref, "stop", grace=timeout)
 
     def restart(self, ref: str, timeout: int | None = None) -> None:
-        self._act(ref, "restart", grace=timeout)
+        try:
+            self._act(ref, "restart", grace=timeout)
+        except RuntimeUnreachable:
+            raise
+        except RuntimeFailure:
+            # Whatever keeps it from starting again, the Engine's status is 500; that of a start says more.
+            if self._found(ref).state in _STARTED:
+                raise
+            self.start(ref)
 
     def pause(self, ref: str) -> None:
         try:
@@ -104,10 +122,11 @@ class EngineContainers:
     def list(self, owner_labels: Mapping[str, str]) -> builtins.list[ContainerReport]:
         """As the protocol says. A state may be a moment older than what `inspect` says."""
         params = {"all": "true", "filters": json_filter(label=label_filter(owner_labels))}
-        return [
-            report.from_listing(entry)
-            for entry in self._connection.call("GET", "/containers/json", params=params)
-        ]
+        with report.readable():
+            return [
+                report.from_listing(entry)
+                for entry in self._connection.call("GET", "/containers/json", params=params)
+            ]
 
     def events(self, owner_labels: Mapping[str, str], since_ns: int | None = None) -> EngineEvents:
         return EngineEvents(self._connection, owner_labels, since_ns)
@@ -140,8 +159,9 @@ class EngineContainers:
 
     def top(self, ref: str, ps_args: str | None = None) -> dict[str, Any]:
         params = {"ps_args": ps_args} if ps_args else None
-        table = self._connection.call("GET", "/containers/{}/top", ref, params=params)
-        return {"Titles": table["Titles"], "Processes": table["Processes"]}
+        with report.readable():
+            table = self._connection.call("GET", "/containers/{}/top", ref, params=params)
+            return {"Titles": table["Titles"], "Processes": table["Processes"]}
 
     def stats(self, ref: str) -> StatsSample:
         """As the protocol says; takes about a second, since the Engine compares two readings."""
@@ -149,15 +169,16 @@ class EngineContainers:
             raise RuntimeConflict(f"Container {ref} is not running")
         # Of a container that does not run, the Engine gives a sample of zeros.
         params = {"stream": "false"}
-        return stats.sample(self._connection.call("GET", "/containers/{}/stats", ref, params=params))
+        with report.readable():
+            return stats.sample(self._connection.call("GET", "/containers/{}/stats", ref, params=params))
 
     def _create(self, name: str, body: Mapping[str, Any]) -> str:
-        created = self._connection.call("POST", "/containers/create", params={"name": name}, body=body)
-        container_id: str = created["Id"]
-        return container_id
+        with report.readable():
+            created = self._connection.call("POST", "/containers/create", params={"name": name}, body=body)
+            return str(created["Id"])
 
-    def _join(self, container_id: str, attachment: NetworkAttachment) -> None:
-        body = {"Container": container_id, "EndpointConfig": endpoint_config(attachment)}
+    def _join(self, ref: str, attachment: NetworkAttachment) -> None:
+        body = {"Container": ref, "EndpointConfig": endpoint_config(attachment)}
         self._connection.call("POST", "/networks/{}/connect", attachment.network, body=body)
 
     def _act(self, ref: str, verb: str, *, grace: int | None = None) -> None:
@@ -171,7 +192,8 @@ class EngineContainers:
         )
 
     def _found(self, ref: str) -> ContainerReport:
-        return report.from_inspection(self._connection.call("GET", "/containers/{}/json", ref))
+        with report.readable():
+            return report.from_inspection(self._connection.call("GET", "/containers/{}/json", ref))
 
     def _wait_until_removed(self, ref: str) -> None:
         """RuntimeTimeout when that takes longer than a call to the Engine may take."""

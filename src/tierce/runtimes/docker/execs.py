@@ -14,6 +14,7 @@ from tierce.model.container import ExecResult
 from tierce.model.errors import ExecTimeout, RuntimeUnreachable
 from tierce.runtimes.docker.connection import Connection, Stream
 from tierce.runtimes.docker.frames import demultiplex, newest
+from tierce.runtimes.docker.report import readable
 
 LOG = logging.getLogger(__name__)
 
@@ -28,7 +29,8 @@ def run(connection: Connection, ref: str, command: Sequence[str], timeout: float
     output. Raises ExecTimeout after `timeout` s, RuntimeConflict when the container does not run.
     """
     wanted = {"AttachStdout": True, "AttachStderr": True, "Cmd": list(command)}
-    exec_id = connection.call("POST", "/containers/{}/exec", ref, body=wanted)["Id"]
+    with readable():
+        exec_id = str(connection.call("POST", "/containers/{}/exec", ref, body=wanted)["Id"])
     start = {"Detach": False, "Tty": False}
     # The deadline bounds the reading, so the wait for a single piece must be the longer one.
     patience = connection.timeout + timeout
@@ -72,6 +74,7 @@ def _until_cut(stream: Stream, expired: threading.Event) -> Iterator[bytes]:
             raise
 
 
+@readable()
 def _finished(found: Mapping[str, Any]) -> bool:
     """The Engine may say for a moment that nothing runs and not yet know the exit code."""
     return not found["Running"] and found["ExitCode"] is not None

@@ -15,6 +15,7 @@ from tierce.model.errors import (
     RuntimeUnreachable,
 )
 from tierce.runtimes.docker.connection import Connection, Stream
+from tierce.runtimes.docker.report import readable
 
 
 class EngineImages:
@@ -25,7 +26,8 @@ class EngineImages:
 
     def find(self, reference: str) -> ImageFacts | None:
         try:
-            return _facts(self._connection.call("GET", "/images/{}/json", reference))
+            with readable():
+                return _facts(self._connection.call("GET", "/images/{}/json", reference))
         except RuntimeNotFound:
             return None
 

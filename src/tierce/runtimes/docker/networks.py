@@ -7,7 +7,7 @@ from typing import Any
 
 from tierce.model.errors import RuntimeConflict, RuntimeNotFound
 from tierce.runtimes.docker.connection import Connection, json_filter, label_filter
-from tierce.runtimes.docker.report import timestamp
+from tierce.runtimes.docker.report import readable, timestamp
 
 
 class BridgeNetworks:
@@ -35,12 +35,14 @@ class BridgeNetworks:
                 self._delete(network_id)
 
     def list(self, labels: Mapping[str, str]) -> list[str]:
-        return [network["Name"] for network in self._query(label=label_filter(labels))]
+        with readable():
+            return [network["Name"] for network in self._query(label=label_filter(labels))]
 
     def _create(self, name: str, labels: Mapping[str, str]) -> str:
         body = {"Name": name, "CheckDuplicate": True, "Driver": "bridge", "Labels": dict(labels)}
         try:
-            made: str = self._connection.call("POST", "/networks/create", body=body)["Id"]
+            with readable():
+                made = str(self._connection.call("POST", "/networks/create", body=body)["Id"])
         except RuntimeConflict:
             if existing := self._named(name):  # another program made it since this one looked
                 return existing[0]
@@ -56,8 +58,9 @@ class BridgeNetworks:
 
     def _named(self, name: str) -> Sequence[str]:
         """Ids of the networks of exactly this name, oldest first (the Engine's filter matches substrings)."""
-        same = [network for network in self._query(name=[name]) if network["Name"] == name]
-        return [network["Id"] for network in sorted(same, key=_age)]
+        with readable():
+            same = [network for network in self._query(name=[name]) if network["Name"] == name]
+            return [network["Id"] for network in sorted(same, key=_age)]
 
     def _query(self, **conditions: Any) -> Sequence[Mapping[str, Any]]:
         found: Sequence[Mapping[str, Any]] = self._connection.call(

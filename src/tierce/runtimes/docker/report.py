@@ -1,8 +1,9 @@
 """From the Engine's words about containers to ContainerReport. Pure."""
 
+import contextlib
 import datetime
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tierce.model.container import ContainerReport, Endpoint, RuntimeState
@@ -10,6 +11,18 @@ from tierce.model.errors import RuntimeFailure
 
 _NEVER = "0001-01-01T00:00:00"
 _RUNS = frozenset({RuntimeState.RUNNING, RuntimeState.PAUSED})
+
+
+@contextlib.contextmanager
+def readable() -> Iterator[None]:
+    """Around what reads an answer: RuntimeFailure when the answer has not the shape that it must have.
+
+    Something stands between us and the Engine then, or it is ill: `null` has been seen.
+    """
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError, ValueError, StopIteration) as error:
+        raise RuntimeFailure("Docker's answer makes no sense.") from error
 
 
 def from_inspection(data: Mapping[str, Any]) -> ContainerReport:

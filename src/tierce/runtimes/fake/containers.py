@@ -12,6 +12,7 @@ from tierce.model.container import (
     ContainerReport,
     Endpoint,
     ExecResult,
+    NetworkAttachment,
     NodeFacts,
     RuntimeSpec,
     RuntimeState,
@@ -24,7 +25,7 @@ from tierce.model.errors import (
     RuntimeNotFound,
 )
 from tierce.runtimes.fake import programs
-from tierce.runtimes.fake.engine import ALIVE, FakeContainer, FakeEngine
+from tierce.runtimes.fake.engine import ALIVE, FakeContainer, FakeEngine, FakeNetwork
 from tierce.runtimes.fake.events import FakeEvents
 
 _UTC = datetime.UTC
@@ -52,7 +53,7 @@ class FakeContainers:
             elif not spec.owner_labels.items() <= container.labels.items():
                 raise RuntimeConflict(f"The container name {spec.name} is already in use")
             for attachment in spec.networks[1:]:
-                self._require_network(attachment.network)
+                self._network(attachment.network)
                 container.addresses.setdefault(attachment.network, None)
             return container.id
 
@@ -63,6 +64,15 @@ class FakeContainers:
                 raise RuntimeConflict(f"Container {ref} is paused")
             if container.state not in _STARTED:
                 self._run(container)
+
+    def rejoin(self, ref: str, networks: Sequence[NetworkAttachment]) -> None:
+        with self._engine.call("rejoin"):
+            container = self._engine.container(ref)
+            for attachment in networks:
+                name = attachment.network
+                network = self._network(name)
+                container.network_ids[name] = network.id
+                container.addresses[name] = network.new_address() if container.state in ALIVE else None
 
     def stop(self, ref: str, timeout: int | None = None) -> None:
         with self._engine.call("stop"):
@@ -180,8 +190,10 @@ class FakeContainers:
         return container
 
     def _run(self, container: FakeContainer) -> None:
-        for network in container.addresses:
-            self._require_network(network)
+        for name in container.addresses:
+            network = self._network(name)
+            if container.network_ids.get(name, network.id) != network.id:
+                raise RuntimeNotFound(f"network {container.network_ids[name]} not found")
         if not programs.executable(container.command):
             container.error = f"exec: {container.command[0]!r}: no such file or directory"
             container.exit_code = _NOT_FOUND
@@ -194,9 +206,10 @@ class FakeContainers:
             raise RuntimeConflict(f"Container {ref} is not running")
         return container
 
-    def _require_network(self, name: str) -> None:
+    def _network(self, name: str) -> FakeNetwork:
         if name not in self._engine.networks:
             raise RuntimeNotFound(f"network {name} not found")
+        return self._engine.networks[name]
 
     def _report(self, container: FakeContainer) -> ContainerReport:
         spec = container.spec

@@ -20,8 +20,8 @@ from tierce.runtimes.fake import programs
 from tierce.runtimes.fake.events import EventLog
 
 CALLS = frozenset(
-    "fingerprint create start stop restart pause unpause kill remove inspect list events logs execute top"
-    " stats images.find images.pull images.remove networks.ensure networks.remove networks.list".split()
+    "fingerprint create start rejoin stop restart pause unpause kill remove inspect list events logs execute"
+    " top stats images.find images.pull images.remove networks.ensure networks.remove networks.list".split()
 )
 """What can be scripted: the methods of a runtime's faces; those of `containers` by their bare names."""
 
@@ -45,7 +45,11 @@ _FACTS = NodeFacts(
 
 @dataclasses.dataclass(slots=True)
 class FakeContainer:
-    """A container of the fake engine. `addresses` has its networks, with an address in each while it runs."""
+    """A container of the fake engine.
+
+    `addresses` has its networks, with an address in each while it runs; `network_ids` those that it was
+    in when it last ran.
+    """
 
     id: str
     spec: RuntimeSpec
@@ -58,6 +62,7 @@ class FakeContainer:
     started_at: datetime.datetime | None = None
     finished_at: datetime.datetime | None = None
     addresses: dict[str, str | None] = dataclasses.field(default_factory=dict)
+    network_ids: dict[str, str] = dataclasses.field(default_factory=dict)
     log: list[tuple[datetime.datetime, str, bytes]] = dataclasses.field(default_factory=list)
 
     @property
@@ -235,6 +240,7 @@ class FakeEngine:
         container.state, container.started_at, container.exit_code = RuntimeState.RUNNING, now, None
         container.error = ""
         container.pid = next(self._numbers)
+        container.network_ids = {name: self.networks[name].id for name in container.addresses}
         container.addresses = {name: self.networks[name].new_address() for name in container.addresses}
         self._emit(container, "start")
         endless = programs.Run(duration=float("inf"))
