@@ -62,7 +62,7 @@ class Tierce:
         uuid = self.post()
         while (status := (self._http.show(uuid) or {})["status"]) != "Running":
             assert status in ("Creating", "Created"), status
-            time.sleep(0.005)
+            time.sleep(0.02)
 
     def await_all(self) -> None:
         while self._http.call("GET", "/containers?status=Creating&status=Created")["containers"]:

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.support.cloud import Client, Cloud
+from tests.support.client import Client
+from tests.support.cloud import Cloud
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from oslo_db import exception as db_exception
 from sqlalchemy import event, func, select
 from sqlalchemy.orm import Session
 
-from tests.support.cloud import IMAGE, Cloud
+from tests.support.client import IMAGE
+from tests.support.cloud import Cloud
 from tierce.db.tables import Container
 
 NewCloud = Callable[..., Cloud]

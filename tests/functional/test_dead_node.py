@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.cloud import IMAGE, Client, Cloud, until
+from tests.support.client import IMAGE, Client, until
+from tests.support.cloud import Cloud
 
 ACTIONS = [
     *(f"POST /containers/{{}}/{name}" for name in ("stop", "pause", "kill", "reboot")),

@@ -3,7 +3,8 @@
 import pytest
 from sqlalchemy import update
 
-from tests.support.cloud import Client, Cloud
+from tests.support.client import Client
+from tests.support.cloud import Cloud
 from tierce.db.tables import Container
 from tierce.model.lifecycle import ACCEPTANCE, Status
 

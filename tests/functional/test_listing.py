@@ -8,7 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.support.cloud import Client, Cloud
+from tests.support.client import Client
+from tests.support.cloud import Cloud
 from tierce.db.tables import Container
 
 NewCloud = Callable[..., Cloud]

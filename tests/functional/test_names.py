@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.cloud import IMAGE, Client, Cloud
+from tests.support.client import IMAGE, Client
+from tests.support.cloud import Cloud
 from tests.support.threads import at_once
 
 NewCloud = Callable[..., Cloud]

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import update
 
-from tests.support.cloud import FACTS, IMAGE, Client, Cloud, until
+from tests.support.client import IMAGE, Client, until
+from tests.support.cloud import FACTS, Cloud
 from tests.support.threads import at_once
 from tierce.db.tables import ComputeNode, Service
 

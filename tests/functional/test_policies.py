@@ -9,7 +9,8 @@ from typing import Any
 import falcon.inspect
 import pytest
 
-from tests.support.cloud import IMAGE, Client, Cloud, until
+from tests.support.client import IMAGE, Client, until
+from tests.support.cloud import Cloud
 
 _LINES = (pathlib.Path(__file__).parent / "policies.txt").read_text().splitlines()
 CALLERS = _LINES[6].removeprefix("# ").split()[:-1]
@@ -35,7 +36,7 @@ def shared_cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
 def callers(shared_cloud: Cloud) -> dict[str, Client]:
     cloud = shared_cloud
     return {
-        "nobody": Client(cloud, None),
+        "nobody": Client(lambda: cloud.app, None),
         "reader": cloud.user("rita", project="p1", role="reader"),
         "member": cloud.user("alice", project="p1"),
         "admin": cloud.user("anna", project="p1", role="admin"),

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.cloud import IMAGE, Client, Cloud
+from tests.support.client import IMAGE, Client
+from tests.support.cloud import Cloud
 from tests.support.threads import at_once
 from tierce.db.tables import Quota, QuotaClass
 

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.cloud import Client, Cloud, until
+from tests.support.client import Client, until
+from tests.support.cloud import Cloud
 from tests.support.threads import at_once
 
 NewCloud = Callable[..., Cloud]

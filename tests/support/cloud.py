@@ -9,24 +9,21 @@ Options are groups of the configuration. Requests go through the WSGI applicatio
 engines stay when agents and API go, as machines do; `close` at the end.
 """
 
-import base64
 import dataclasses
 import datetime
 import functools
 import itertools
-import json
 import pathlib
 import random
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
-import falcon.testing
 from oslo_config import cfg
 from sqlalchemy import select, update
 
+from tests.support.client import IMAGE, Client, until
 from tierce import config
 from tierce.agent.agent import Agent
 from tierce.agent.runner import Observer
@@ -49,15 +46,6 @@ from tierce.rpc.client import ComputeClient
 from tierce.rpc.transport import build_transport
 from tierce.runtimes.fake import FakeEngine, FakeRuntime
 
-T = TypeVar("T")
-
-DEADLINE = 20.0
-"""Seconds that anything may take which a test waits for."""
-
-IMAGE = "tierce-test/busybox:1"
-"""What every node has."""
-
-FOREVER = ["sleep", "3600"]
 ADMIN = "admin"
 
 FACTS = NodeFacts(
@@ -123,17 +111,6 @@ class Death:
 
 def silent(action: str, step: str, moment: str) -> None:
     """An observer that does nothing."""
-
-
-def until(done: Callable[[], T], state: Callable[[], object] = lambda: "", timeout: float = DEADLINE) -> T:
-    """Wait until `done` gives something true, which is returned; AssertionError with `state` otherwise."""
-    deadline = time.monotonic() + timeout
-    pause = 0.002
-    while not (result := done()):
-        assert time.monotonic() < deadline, f"not in {timeout:g} s: {state()}"
-        time.sleep(pause)
-        pause = min(pause * 1.5, 0.03)
-    return result
 
 
 @dataclasses.dataclass
@@ -276,10 +253,10 @@ class Cloud:
         """Where an operator's rules would be."""
         return self._directory / "policy.yaml"
 
-    def user(self, name: str, *, project: str, role: str = "member") -> "Client":
+    def user(self, name: str, *, project: str, role: str = "member") -> Client:
         """A new user with a client of its own."""
         self._users.add(name, project, Role(role), f"password of {name}")
-        return Client(self, name)
+        return Client(lambda: self.app, name)
 
     def wait_idle(self) -> None:
         """Wait until no action is unfinished on any node that has an agent, and these rest."""
@@ -387,80 +364,6 @@ class Cloud:
         file = self._directory / f"{host}.conf"
         file.write_text("\n".join(lines))
         return config.load([str(file)])
-
-
-class Client:
-    """One user of the API. Paths may leave out `/v1`."""
-
-    def __init__(self, cloud: Cloud, name: str | None) -> None:
-        """Without a name the requests say nothing about who asks."""
-        self._cloud = cloud
-        self._headers = {}
-        if name is not None:
-            credentials = base64.b64encode(f"{name}:password of {name}".encode()).decode()
-            self._headers["Authorization"] = f"Basic {credentials}"
-
-    def request(self, line: str, body: Any = None, *, version: str = "1.40") -> falcon.testing.Result:
-        """Send `METHOD /path?query`, with `body` as JSON."""
-        method, _, target = line.partition(" ")
-        path, _, query = target.partition("?")
-        headers = {**self._headers, "OpenStack-API-Version": f"container {version}", "Host": "api"}
-        content = None
-        if body is not None:
-            content, headers["Content-Type"] = json.dumps(body), "application/json"
-        client = falcon.testing.TestClient(self._cloud.app)
-        return client.simulate_request(method, path, query_string=query, body=content, headers=headers)
-
-    def call(self, line: str, body: Any = None, *, version: str = "1.40") -> Any:
-        """The decoded answer. AssertionError unless it is a success."""
-        answer = self.request(line, body, version=version)
-        assert answer.status_code < 300, f"{line}: {answer.status_code} {answer.text}"
-        return answer.json if answer.content else None
-
-    def error(self, line: str, body: Any = None, *, version: str = "1.40") -> tuple[int, str, str]:
-        """Status, code and text of a refusal."""
-        answer = self.request(line, body, version=version)
-        assert answer.status_code >= 400, f"{line}: {answer.status_code} {answer.text}"
-        (error,) = answer.json["errors"]
-        return answer.status_code, error["code"], error["detail"]
-
-    def create(self, *, run: bool = False, **fields: Any) -> str:
-        """Have a container accepted; its uuid."""
-        body = {"image": IMAGE, "command": FOREVER, "memory": 64, "cpu": 0.1, **fields}
-        return str(self.call(f"POST /containers?run={str(run).lower()}", body)["uuid"])
-
-    def running(self, **fields: Any) -> str:
-        """A container that runs; its uuid."""
-        return str(self.wait(self.create(run=True, **fields), "Running")["uuid"])
-
-    def created(self, **fields: Any) -> str:
-        """A container that was never started; its uuid."""
-        return str(self.wait(self.create(**fields), "Created")["uuid"])
-
-    def show(self, ident: str) -> dict[str, Any] | None:
-        """The container, or None when there is none."""
-        answer = self.request(f"GET /containers/{ident}")
-        if answer.status_code == 404:
-            return None
-        assert answer.status_code == 200, answer.text
-        return dict(answer.json)
-
-    def wait(self, ident: str, *statuses: str) -> dict[str, Any]:
-        """Wait until it has one of these statuses and no action holds it; the container."""
-
-        def there() -> dict[str, Any] | None:
-            found = self.show(ident)
-            return found if found and found["status"] in statuses and not found["task_state"] else None
-
-        return until(there, lambda: self.show(ident)) or {}
-
-    def wait_gone(self, ident: str) -> None:
-        until(lambda: self.show(ident) is None, lambda: self.show(ident))
-
-    def actions(self, ident: str) -> list[tuple[str, str | None]]:
-        """Name and message of every action of a container, the oldest first."""
-        found = self.call(f"GET /containers/{ident}/container_actions")["containerActions"]
-        return [(each["action"], each["message"]) for each in reversed(found)]
 
 
 @functools.cache

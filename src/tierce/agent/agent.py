@@ -12,6 +12,7 @@ from tierce.agent.events import EventFollower
 from tierce.agent.executor import Executor
 from tierce.agent.operations.base import Plugs, unix_ns
 from tierce.agent.periodic import Periodic
+from tierce.agent.pulls import Pulls
 from tierce.agent.reconcile import Reconciler
 from tierce.agent.runner import Observer, Runner
 from tierce.agent.service import ComputeEndpoint
@@ -74,7 +75,8 @@ class Agent:
             Runner(self._plugs, observer), self._reconciler.refresh, self._postpone, conf.agent.workers
         )
         self._events = EventFollower(self._plugs, self._executor.refresh, self._connected)
-        endpoint = ComputeEndpoint(self._plugs, self._wake, self._reconciler.refresh)
+        self._pulls = Pulls(self._plugs)
+        endpoint = ComputeEndpoint(self._plugs, self._pulls, self._wake, self._reconciler.refresh)
         self._server = ComputeServer(transport, conf, host, endpoint, clock)
 
     def start(self) -> None:
@@ -92,6 +94,7 @@ class Agent:
         self._server.start()
         for uuid in left_over:
             self._wake(uuid)
+        self._pulls.resume()
         conf = self._conf
         self._heart.every(conf.periodic_interval_max, self._beat)
         self._heart.start()

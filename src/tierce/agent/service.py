@@ -8,10 +8,10 @@ from typing import Any, Protocol, TypeVar
 from sqlalchemy.orm import Session
 
 from tierce.agent.operations.base import Plugs, runtime_name
-from tierce.db import actions, images
-from tierce.images.base import ImageRequest
+from tierce.agent.pulls import PulledImage, Pulls
+from tierce.db import actions
 from tierce.model.context import RequestContext
-from tierce.model.errors import Conflict, Invalid, RuntimeConflict, RuntimeNotFound, TierceError
+from tierce.model.errors import Conflict, Invalid, RuntimeConflict, RuntimeNotFound
 
 LOG = logging.getLogger(__name__)
 
@@ -24,14 +24,6 @@ class WireContainer(Protocol):
     uuid: str
 
 
-class WireImage(Protocol):
-    """What a message says of an image record."""
-
-    uuid: str
-    repo: str
-    tag: str
-
-
 class ComputeEndpoint:
     """One method per message, by its name on the wire.
 
@@ -39,8 +31,15 @@ class ComputeEndpoint:
     process commits a row without our columns, which is queued here on arrival.
     """
 
-    def __init__(self, plugs: Plugs, wake: Callable[[str], None], refresh_now: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        plugs: Plugs,
+        pulls: Pulls,
+        wake: Callable[[str], None],
+        refresh_now: Callable[[str], None],
+    ) -> None:
         self._plugs = plugs
+        self._pulls = pulls
         self._wake = wake
         self._refresh_now = refresh_now
 
@@ -106,18 +105,8 @@ class ComputeEndpoint:
             self._plugs.database.write(adopt)
         self._wake(container.uuid)
 
-    def image_pull(self, context: RequestContext, image: WireImage) -> None:
-        """Pull an image that an administrator asked for; its record goes when that fails."""
-        plugs = self._plugs
-        separator = "" if image.tag.startswith("@") else ":"
-        try:
-            facts = plugs.images.ensure(ImageRequest(f"{image.repo}{separator}{image.tag}", "always"))
-        except TierceError as exc:
-            LOG.warning("Pulling %s%s%s failed: %s", image.repo, separator, image.tag, exc)
-            plugs.database.write(lambda session: images.forget(session, image.uuid))
-            return
-        now = plugs.clock.now()
-        plugs.database.write(lambda session: images.pulled(session, image.uuid, facts.id, facts.size, now))
+    def image_pull(self, context: RequestContext, image: PulledImage) -> None:
+        self._pulls.begin(image)
 
     # --- calls ----------------------------------------------------------------------------------
 

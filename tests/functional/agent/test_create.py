@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.cloud import Client, Cloud, Death, silent, until
+from tests.support.client import Client, until
+from tests.support.cloud import Cloud, Death, silent
 from tierce.agent.runner import Observer
 from tierce.model.errors import ImagePullFailed, RuntimeFailure, RuntimeUnreachable
 

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.cloud import Client, Cloud, Death, until
+from tests.support.client import Client, until
+from tests.support.cloud import Cloud, Death
 from tierce.model.errors import RuntimeFailure, RuntimeUnreachable
 
 NewCloud = Callable[..., Cloud]

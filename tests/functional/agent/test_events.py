@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.cloud import Client, Cloud, until
+from tests.support.client import Client, until
+from tests.support.cloud import Cloud
 from tierce.model.container import RuntimeSpec, RuntimeState
 
 NewCloud = Callable[..., Cloud]

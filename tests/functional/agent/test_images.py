@@ -1,9 +1,11 @@
 """Pulls that an administrator asks for."""
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
-from tests.support.cloud import Client, Cloud, until
+from tests.support.client import Client, until
+from tests.support.cloud import Cloud
 
 NewCloud = Callable[..., Cloud]
 
@@ -40,3 +42,25 @@ def test_an_image_that_the_node_has_is_not_pulled_twice(cloud: Cloud, client: Cl
     until(lambda: (image(client, uuid) or {}).get("image_id"))
     body = {"repo": "nginx:1.27", "host": "node1"}
     assert client.error("POST /images", body)[:2] == (409, "container.image-already-exists")
+
+
+class Gate(threading.Event):
+    """An event that tells when somebody waits for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.reached.set()
+        return super().wait(timeout)
+
+
+def test_a_pull_neither_holds_up_the_end_of_the_agent_nor_is_lost_by_it(cloud: Cloud, client: Client) -> None:
+    gate = Gate()
+    cloud.engine.script("images.pull", until=gate)
+    uuid = pull(client, "nginx:1.27")
+    assert gate.reached.wait(20)
+    cloud.restart()
+    until(lambda: (image(cloud.client, uuid) or {}).get("image_id"))
+    gate.set()

@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.cloud import Client, Cloud, Killed, until
+from tests.support.client import Client, until
+from tests.support.cloud import Cloud, Killed
 from tests.support.threads import at_once
 
 NewCloud = Callable[..., Cloud]

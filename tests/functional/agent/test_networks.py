@@ -4,7 +4,8 @@ import threading
 
 import pytest
 
-from tests.support.cloud import Client, Cloud, Killed, until
+from tests.support.client import Client, until
+from tests.support.cloud import Cloud, Killed
 from tierce.model.errors import RuntimeFailure
 
 NETS = [{"network": "web"}, {"network": "db"}, {"network": "cache"}]

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.cloud import Client, Cloud, until
+from tests.support.client import Client, until
+from tests.support.cloud import Cloud, Death
 from tierce.model.container import RuntimeState
 from tierce.model.errors import RuntimeConflict, RuntimeFailure, RuntimeTimeout, RuntimeUnreachable
 
@@ -189,3 +190,13 @@ def test_a_command_s_output_and_exit_code_come_back(
     answer = client.call(f"POST /containers/{uuid}/execute", {"command": command})
     assert (answer["output"].startswith(output), answer["exit_code"]) == (True, code)
     assert (answer["exec_id"], answer["proxy_url"]) == (None, None)
+
+
+def test_a_kill_that_got_through_before_the_agent_died_is_done(cloud: Cloud, client: Client) -> None:
+    uuid = client.running()
+    cloud.observer = death = Death("kill", "kill", "after")
+    client.call(f"POST /containers/{uuid}/kill")
+    until(lambda: death.count)
+    cloud.restart()
+    assert client.wait(uuid, "Stopped")["status_reason"] is None
+    assert client.actions(uuid) == [("create", None), ("kill", None)]

@@ -1,0 +1,104 @@
+"""A user of the API whose requests go through the WSGI application, and waiting for what they lead to."""
+
+import base64
+import json
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import falcon.testing
+
+T = TypeVar("T")
+
+DEADLINE = 20.0
+"""Seconds that anything may take which a test waits for."""
+
+IMAGE = "tierce-test/busybox:1"
+"""What every node has."""
+
+FOREVER = ["sleep", "3600"]
+
+
+def until(done: Callable[[], T], state: Callable[[], object] = lambda: "", timeout: float = DEADLINE) -> T:
+    """Wait until `done` gives something true, which is returned; AssertionError with `state` otherwise."""
+    deadline = time.monotonic() + timeout
+    pause = 0.002
+    while not (result := done()):
+        assert time.monotonic() < deadline, f"not in {timeout:g} s: {state()}"
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.03)
+    return result
+
+
+class Client:
+    """One user of the API. Paths may leave out `/v1`."""
+
+    def __init__(self, app: Callable[[], Any], name: str | None) -> None:
+        """`app` gives the application. Without a name the requests say nothing about who asks."""
+        self._app = app
+        self._headers = {}
+        if name is not None:
+            credentials = base64.b64encode(f"{name}:password of {name}".encode()).decode()
+            self._headers["Authorization"] = f"Basic {credentials}"
+
+    def request(self, line: str, body: Any = None, *, version: str = "1.40") -> falcon.testing.Result:
+        """Send `METHOD /path?query`, with `body` as JSON."""
+        method, _, target = line.partition(" ")
+        path, _, query = target.partition("?")
+        headers = {**self._headers, "OpenStack-API-Version": f"container {version}", "Host": "api"}
+        content = None
+        if body is not None:
+            content, headers["Content-Type"] = json.dumps(body), "application/json"
+        client = falcon.testing.TestClient(self._app())
+        return client.simulate_request(method, path, query_string=query, body=content, headers=headers)
+
+    def call(self, line: str, body: Any = None, *, version: str = "1.40") -> Any:
+        """The decoded answer. AssertionError unless it is a success."""
+        answer = self.request(line, body, version=version)
+        assert answer.status_code < 300, f"{line}: {answer.status_code} {answer.text}"
+        return answer.json if answer.content else None
+
+    def error(self, line: str, body: Any = None, *, version: str = "1.40") -> tuple[int, str, str]:
+        """Status, code and text of a refusal."""
+        answer = self.request(line, body, version=version)
+        assert answer.status_code >= 400, f"{line}: {answer.status_code} {answer.text}"
+        (error,) = answer.json["errors"]
+        return answer.status_code, error["code"], error["detail"]
+
+    def create(self, *, run: bool = False, **fields: Any) -> str:
+        """Have a container accepted; its uuid."""
+        body = {"image": IMAGE, "command": FOREVER, "memory": 64, "cpu": 0.1, **fields}
+        return str(self.call(f"POST /containers?run={str(run).lower()}", body)["uuid"])
+
+    def running(self, **fields: Any) -> str:
+        """A container that runs; its uuid."""
+        return str(self.wait(self.create(run=True, **fields), "Running")["uuid"])
+
+    def created(self, **fields: Any) -> str:
+        """A container that was never started; its uuid."""
+        return str(self.wait(self.create(**fields), "Created")["uuid"])
+
+    def show(self, ident: str) -> dict[str, Any] | None:
+        """The container, or None when there is none."""
+        answer = self.request(f"GET /containers/{ident}")
+        if answer.status_code == 404:
+            return None
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json)
+
+    def wait(self, ident: str, *statuses: str) -> dict[str, Any]:
+        """Wait until it has one of these statuses and no action holds it; the container."""
+
+        def there() -> dict[str, Any] | None:
+            found = self.show(ident)
+            return found if found and found["status"] in statuses and not found["task_state"] else None
+
+        return until(there, lambda: self.show(ident)) or {}
+
+    def wait_gone(self, ident: str) -> None:
+        until(lambda: self.show(ident) is None, lambda: self.show(ident))
+
+    def actions(self, ident: str) -> list[tuple[str, str | None]]:
+        """Name and message of every action of a container, the oldest first."""
+        found = self.call(f"GET /containers/{ident}/container_actions")["containerActions"]
+        return [(each["action"], each["message"]) for each in reversed(found)]
