@@ -86,7 +86,7 @@ class TestWhatHappensInDockerIsSeen:
 
 
 class TestExitCodes:
-    """BR-33."""
+    """The code is the process's own: never read while it still runs, and 126 and 127 are results."""
 
     @pytest.mark.parametrize(
         ("script", "code"), [("exit 0", 0), ("exit 3", 3), ("/etc/passwd", 126), ("nosuch", 127)]
@@ -131,7 +131,7 @@ class TestCommandsInside:
 
 
 class TestCommandsThatCannotStart:
-    """LV-11."""
+    """The Engine's own reason is what the user reads."""
 
     @pytest.mark.parametrize(
         ("command", "reason"), [("nosuch", "not found"), ("/etc/passwd", "permission denied")]

@@ -189,6 +189,12 @@ class _Connection(HTTPConnection):
         finally:
             self.socket.settimeout(self.server.timeout)
 
+    def close(self) -> None:
+        # What a client that has gone did not take would be written again when the object is collected.
+        with contextlib.suppress(OSError):
+            self.wfile.close()
+        super().close()
+
 
 class _Server(wsgi.Server):
     """Errors go to the log instead of standard error, and threads wait for nobody's head."""
