@@ -65,8 +65,8 @@ class Tierce:
             time.sleep(0.02)
 
     def await_all(self) -> None:
-        while self._http.call("GET", "/containers?status=Creating&status=Created")["containers"]:
-            time.sleep(0.02)
+        while self._http.call("GET", "/containers?status=Creating&status=Created&limit=1")["containers"]:
+            time.sleep(0.05)
         failed = self._http.call("GET", "/containers?status=Error")["containers"]
         assert not failed, failed[0]["status_reason"]
 
