@@ -105,9 +105,9 @@ def profile(service: Standalone) -> None:
         client.simulate_get(path)
     profiler.disable()
     stats = pstats.Stats(profiler)
-    total = stats.total_tt  # type: ignore[attr-defined]
+    total = stats.total_tt  # type: ignore[attr-defined]  # typeshed leaves it out
     costs = sorted(
-        ((tottime, name) for name, (_, _, tottime, _, _) in stats.stats.items()),  # type: ignore[attr-defined]
+        ((tottime, name) for name, (_, _, tottime, _, _) in stats.stats.items()),  # type: ignore[attr-defined]  # this too
         reverse=True,
     )
     print(f"Where the time goes ({total / PROFILED * 1000:.1f} ms a request under the profiler), own time:")

@@ -108,7 +108,9 @@ class Executor:
             LOG.warning("Container %s is left for the next comparison: %s", uuid, exc)
             self._end(uuid)
         except Exception as exc:
-            LOG.warning("Work on container %s is tried again: %s", uuid, exc, exc_info=not _expected(exc))
+            # An error of ours says in its own words what is wrong, and needs no traceback.
+            expected = isinstance(exc, TierceError)
+            LOG.warning("Work on container %s is tried again: %s", uuid, exc, exc_info=not expected)
             self._unrecorded.add(uuid)
             self._end(uuid)
             self._postpone(uuid)
@@ -149,8 +151,3 @@ class Executor:
         self._turns.pop(uuid, None)
         self._running.discard(uuid)
         self._idle.notify_all()
-
-
-def _expected(exc: Exception) -> bool:
-    """Trouble that says in its own words what is wrong, and needs no traceback."""
-    return isinstance(exc, TierceError)

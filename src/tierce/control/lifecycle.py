@@ -14,7 +14,7 @@ from tierce.db.engine import Database
 from tierce.db.tables import Container
 from tierce.model.clock import Clock
 from tierce.model.context import RequestContext
-from tierce.model.errors import StaleObject
+from tierce.model.errors import ContainerHostNotUp, StaleObject
 from tierce.model.lifecycle import ACCEPTANCE, Status, require_allowed
 from tierce.placement.base import Placement
 
@@ -94,7 +94,7 @@ class Lifecycle:
                 return None
             if not liveness.is_up(session, container.host, self._clock.now(), self._down_time):
                 if not force:
-                    liveness.require_up(session, container, self._clock.now(), self._down_time)
+                    raise ContainerHostNotUp(container.uuid, container.host)
                 self._placement.release(session, container.uuid)
             arguments = {"force": force, "stop_timeout": _STOP_BEFORE_DELETE if stop else None}
             return self._queue(session, context, container, rule, "delete", arguments)

@@ -65,10 +65,6 @@ class Database:
         # SQLite has one writer. Waiting here is fair and wakes at once; SQLite's own wait polls.
         self._writer = threading.Lock() if engine.dialect.name == "sqlite" else None
 
-    @property
-    def dialect(self) -> str:
-        return self.engine.dialect.name
-
     def read(self, work: Callable[[Session], T]) -> T:
         """Run `work` in a transaction that is rolled back; a lost connection is tried again.
 

@@ -31,7 +31,7 @@ def current(database: Database) -> str | None:
     def work(connection: Connection) -> str | None:
         if not inspect(connection).has_table(VERSION_TABLE):
             return None
-        return connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()  # noqa: S608
+        return connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()  # noqa: S608 (our own constant)
 
     return database.read(lambda session: work(session.connection()))
 
