@@ -1,8 +1,9 @@
-"""A list of 1,000 containers against a bare route that returns a prepared body of the same size.
+"""Lists and shows of containers against a bare route that returns a prepared body of the same size.
 
     python -m benchmarks.listing
 
-Same server, same threads, 8 clients (`wrk`, from Debian's package). Then where the time of the list goes.
+Two API processes and two of a bare Falcon route, on the same server with the same threads; 8 clients
+(`wrk`, from Debian's package). Then where the time of a list goes that nobody has asked for before.
 """
 
 import cProfile
@@ -13,18 +14,19 @@ import subprocess
 import tempfile
 import uuid
 
-import falcon
 import falcon.testing
+import requests
 
+from benchmarks.workers import await_answer, workers
 from tests.support.service import free_port
 from tierce import config
-from tierce.api.server import ApiServer
 from tierce.cli.standalone import Standalone
 from tierce.db import engine, schema
 from tierce.db.tables import Container
 from tierce.model.clock import SystemClock
 
 ROWS = 1000
+MANY_ROWS = 10_000
 CLIENTS = 8
 SECONDS = 10
 PROFILED = 30
@@ -43,7 +45,8 @@ def configuration(home: pathlib.Path) -> config.cfg.ConfigOpts:
     )
 
 
-def insert_rows(conf: config.cfg.ConfigOpts) -> None:
+def insert_rows(conf: config.cfg.ConfigOpts, count: int = ROWS) -> list[str]:
+    """Containers of one project; their uuids."""
     database = engine.connect(conf)
     schema.upgrade(database)
     now = SystemClock().now()
@@ -60,10 +63,11 @@ def insert_rows(conf: config.cfg.ConfigOpts) -> None:
             restart_policy={"Name": "always", "MaximumRetryCount": "0"}, healthcheck={}, exposed_ports={},
             cpuset={}, entrypoint=[], created_at=now, updated_at=now, started_at=now,
         )
-        for number in range(ROWS)
+        for number in range(count)
     ]  # fmt: skip
     database.write(lambda session: session.add_all(rows))
     database.close()
+    return [row.uuid for row in rows]
 
 
 def rate(url: str) -> tuple[float, float]:
@@ -83,61 +87,64 @@ def rate(url: str) -> tuple[float, float]:
     return float(found[1]), float(latency[1]) * scale
 
 
-class Bare:
-    """A route that does nothing but answer."""
-
-    def __init__(self, body: bytes) -> None:
-        self._body = body
-
-    def on_get(self, _req: falcon.Request, resp: falcon.Response) -> None:
-        resp.content_type = "application/json"
-        resp.data = self._body
-
-
-def profile(service: Standalone) -> None:
-    """The three costliest parts of a request, by the function in whose call they are spent."""
+def profile(home: pathlib.Path) -> None:
+    """The costliest parts of a request that no kept page answers, by the function that spends the time."""
+    service = Standalone(configuration(home))
+    service.start()
     client = falcon.testing.TestClient(service.application)
-    path = f"/v1/containers?limit={ROWS}"
-    client.simulate_get(path)
+    # Each time another page, so that each is rendered.
+    paths = [f"/v1/containers?limit={ROWS - number}" for number in range(PROFILED)]
+    client.simulate_get(paths[0])
     profiler = cProfile.Profile()
     profiler.enable()
-    for _ in range(PROFILED):
+    for path in paths:
         client.simulate_get(path)
     profiler.disable()
+    service.stop()
     stats = pstats.Stats(profiler)
     total = stats.total_tt  # type: ignore[attr-defined]  # typeshed leaves it out
     costs = sorted(
         ((tottime, name) for name, (_, _, tottime, _, _) in stats.stats.items()),  # type: ignore[attr-defined]  # this too
         reverse=True,
     )
-    print(f"Where the time goes ({total / PROFILED * 1000:.1f} ms a request under the profiler), own time:")
+    print(
+        f"Where a fresh list spends its time ({total / PROFILED * 1000:.1f} ms with the profiler), own time:"
+    )
     for own, (file, line, function) in costs[:6]:
         place = "/".join(pathlib.Path(file).parts[-3:])
         print(f"  {own / total * 100:5.1f} %  {function} ({place}:{line})")
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory() as directory:
-        conf = configuration(pathlib.Path(directory))
-        insert_rows(conf)
-        service = Standalone(conf)
-        host, port = service.start()
-        body = falcon.testing.TestClient(service.application).simulate_get("/v1/containers").content
-        bare_app = falcon.App()
-        bare_app.add_route("/bare", Bare(body))
-        bare = ApiServer(bare_app, "127.0.0.1", free_port(), conf.api.threads)
-        bare_host, bare_port = bare.start()
+def compare(title: str, path: str, home: pathlib.Path) -> None:
+    """The rate of a route, and of the bare one with the same body."""
+    with workers("benchmarks.wsgi:application", home) as url:
+        await_answer(url)
+        body = requests.get(url + path, timeout=60).content
+        found, latency = rate(url + path)
+    (home / "body").write_bytes(body)
+    with workers("benchmarks.bare:application", home) as url:
+        await_answer(url)
+        floor, floor_latency = rate(url)
+    print(
+        f"  {title:24} {len(body) / 1024:7.0f} KiB {found:9.1f}/s {latency:8.2f} ms   "
+        f"bare {floor:9.1f}/s {floor_latency:7.2f} ms   ratio {found / floor:.2f}"
+    )
 
-        floor, floor_latency = rate(f"http://{bare_host}:{bare_port}/bare")
-        listed, latency = rate(f"http://{host}:{port}/v1/containers")
-        page, page_latency = rate(f"http://{host}:{port}/v1/containers?limit=20")
-        print(f"List of {ROWS} containers ({len(body) / 1024:.0f} KiB), {CLIENTS} clients")
-        print(f"  bare route {floor:8.1f} requests/s  {floor_latency:7.2f} ms")
-        print(f"  list       {listed:8.1f} requests/s  {latency:7.2f} ms   ratio {listed / floor:.3f}")
-        print(f"  limit=20   {page:8.1f} requests/s  {page_latency:7.2f} ms")
-        profile(service)
-        bare.stop()
-        service.stop()
+
+def main() -> None:
+    print(f"{CLIENTS} clients, two API processes")
+    for count in (ROWS, MANY_ROWS):
+        with tempfile.TemporaryDirectory() as directory:
+            home = pathlib.Path(directory)
+            uuids = insert_rows(configuration(home), count)
+            if count == ROWS:
+                compare("list of 1,000", "/v1/containers", home)
+                compare("list, limit=20", "/v1/containers?limit=20", home)
+                compare("show", f"/v1/containers/{uuids[0]}", home)
+                profile(home)
+            else:
+                compare("1,000 of 10,000", "/v1/containers", home)
+                compare("20 of 10,000", "/v1/containers?limit=20", home)
 
 
 if __name__ == "__main__":

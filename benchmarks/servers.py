@@ -17,10 +17,9 @@ import tempfile
 import time
 from collections.abc import Sequence
 
-import requests
-
 from benchmarks.listing import configuration, insert_rows, rate
 from benchmarks.support import pss_mib
+from benchmarks.workers import await_answer
 from tests.support.service import free_port
 
 _APPLICATION = "benchmarks.wsgi:application"
@@ -31,22 +30,10 @@ def commands(port: int) -> dict[str, Sequence[str]]:
     granian = [python, "-m", "granian", "--interface", "wsgi", "--workers", "1", "--blocking-threads", "8"]
     gunicorn = [python, "-m", "gunicorn", "--worker-class", "gthread", "--workers", "1", "--threads", "8"]
     return {
-        "cheroot": [python, "-m", "benchmarks.cheroot_server", str(port)],
+        "cheroot": [python, "-m", "benchmarks.cheroot_server", str(port), _APPLICATION],
         "gunicorn": [*gunicorn, "--bind", f"127.0.0.1:{port}", "--log-level", "error", _APPLICATION],
         "granian": [*granian, "--host", "127.0.0.1", "--port", str(port), "--no-log", _APPLICATION],
     }
-
-
-def await_answer(url: str) -> None:
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            requests.get(url, timeout=5)
-        except requests.ConnectionError:
-            assert time.monotonic() < deadline, f"{url} does not answer"
-            time.sleep(0.05)
-        else:
-            return
 
 
 def memory(pid: int) -> float:

@@ -10,6 +10,7 @@ from tierce.control.build import build_services
 from tierce.db import engine
 from tierce.identity.noauth import NoAuthIdentity
 from tierce.model.clock import SystemClock
+from tierce.networks.addresses import AddressPool
 from tierce.networks.bridge import BridgeResolver
 from tierce.placement.builtin import BuiltinPlacement
 from tierce.rpc.client import ComputeClient
@@ -23,7 +24,7 @@ application = create_app(
         _conf,
         engine.connect(_conf),
         BuiltinPlacement(_conf),
-        BridgeResolver("node1"),
+        BridgeResolver("node1", AddressPool.from_conf(_conf)),
         ComputeClient(build_transport(_conf), _conf, _clock),
         _clock,
         random.Random(1),

@@ -2,6 +2,7 @@
 once, and with nothing left over in Docker.
 """
 
+import contextlib
 import pathlib
 import sqlite3
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from tests.support.engines import BUSYBOX
 from tests.support.service import Http, Service
+from tests.support.waiting import until
 
 CRASHING = (sys.executable, str(pathlib.Path(__file__).parents[1] / "support" / "crash.py"))
 
@@ -36,6 +38,16 @@ DELETE_POINTS = [
     ),
     "step delete compute__do_container_delete committed",
 ]
+REBUILD_POINTS = [
+    "commit",
+    "step rebuild removed before",
+    "step rebuild removed after",
+    "step rebuild container after",
+    "step rebuild compute__do_container_rebuild committed",
+    "step rebuild started after",
+]
+"""Where the old container is there, neither is, the new one is, and it has begun to run."""
+
 CREATE_ENGINE_CALLS = 7
 DELETE_ENGINE_CALLS = 5
 
@@ -167,6 +179,38 @@ def check_delete(service: Service, engine: docker.DockerClient, point: str) -> N
     http.wait("victim", None)
     delete_and_check_nothing_is_left(service, http, engine)
     assert service.stop() == 0
+
+
+def check_rebuild(service: Service, engine: docker.DockerClient, point: str) -> None:
+    service.start()
+    http = Http(service)
+    request_create(http)
+    old = http.wait("victim", "Running")
+    await_start(service)
+    before = engine.containers.get(f"zun-{old['uuid']}")
+    assert service.stop() == 0
+
+    service.start(interrupted(service, point))
+    with contextlib.suppress(OSError):  # it died before it could answer
+        http.raw("POST", "/containers/victim/rebuild")
+    await_death(service)
+
+    service.start()
+    container = http.wait("victim", "Running")
+    assert container["status_reason"] is None
+    containers, networks = ours(service, engine)
+    assert (containers, len(networks)) == ([f"zun-{container['uuid']}"], 1)
+    assert engine.containers.get(containers[0]).id != before.id
+    until(lambda: starts(service), lambda count: count == 2)
+    delete_and_check_nothing_is_left(service, http, engine)
+    assert service.stop() == 0
+
+
+@pytest.mark.parametrize("point", REBUILD_POINTS)
+def test_rebuild_survives_a_kill_at_each_step(
+    service: Service, engine: docker.DockerClient, point: str
+) -> None:
+    check_rebuild(service, engine, point)
 
 
 @pytest.mark.parametrize("point", CREATE_POINTS)

@@ -7,12 +7,13 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
+import docker
 import pytest
 from keystoneauth1 import loading, session
 from zunclient import api_versions, exceptions
 from zunclient.v1.client import Client
 
-from tests.support.containers import FOREVER, POLITE
+from tests.support.containers import FOREVER, POLITE, behind
 from tests.support.engines import BUSYBOX
 from tests.support.service import Service, running
 from tests.support.team import Team
@@ -66,6 +67,16 @@ def _cleared(zun: Zun) -> Iterator[None]:
     for container in zun.client.containers.list():
         zun.client.containers.delete(container.uuid, force=True)
     until(lambda: not zun.client.containers.list())
+
+
+@pytest.fixture
+def other_busybox(engine: docker.DockerClient) -> Iterator[str]:
+    """An image that differs in little."""
+    made = engine.containers.create(BUSYBOX, ["true"])
+    made.commit("tierce-test/other", "1", changes='CMD ["other"]')
+    made.remove()
+    yield "tierce-test/other:1"
+    engine.images.remove("tierce-test/other:1", force=True)
 
 
 @pytest.fixture
@@ -203,6 +214,62 @@ def test_the_record_of_actions(zun: Zun, name: str) -> None:
     create = zun.client.actions.get(name, actions[1].request_id)
     assert [event["result"] for event in create.events] == ["Success", "Success"]
     assert create.finish_time >= create.start_time
+
+
+def test_update_changes_name_healing_and_limits(zun: Zun, engine: docker.DockerClient, name: str) -> None:
+    made = zun.run(name=name)
+    changed = zun.client.containers.update(name, name=f"{name}-new", memory="128", cpu=0.5, auto_heal=True)
+    assert (changed.name, changed.memory, changed.cpu) == (f"{name}-new", "128", 0.5)
+    assert changed.auto_heal is True
+    limits = behind(engine, made.uuid).attrs["HostConfig"]
+    assert (limits["Memory"], limits["MemorySwap"]) == (128 * 2**20, 2 * 128 * 2**20)
+    assert limits["CpuShares"] == 512
+    assert zun.client.containers.stats(made.uuid)["MEM LIMIT(MiB)"] == 128
+
+
+def test_rebuild_makes_another_container_of_another_image(
+    zun: Zun, engine: docker.DockerClient, name: str, other_busybox: str
+) -> None:
+    made = zun.run(name=name)
+    old = behind(engine, made.uuid)
+    zun.client.containers.rebuild(name, image=other_busybox)
+    found = zun.wait(name, "Running")
+    assert (found.image, found.command) == (other_busybox, FOREVER)
+    new = behind(engine, made.uuid)
+    assert new.id != old.id
+    assert zun.client.actions.list(name)[0].action == "rebuild"
+
+
+def test_one_that_docker_loses_is_healed(zun: Zun, engine: docker.DockerClient, name: str) -> None:
+    made = zun.run(name=name, auto_heal=True)
+    old = behind(engine, made.uuid)
+    old.remove(force=True)
+    until(lambda: [action.message for action in zun.client.actions.list(name)], lambda found: len(found) == 2)
+    zun.wait(name, "Running")
+    assert behind(engine, made.uuid).id != old.id
+
+
+def test_commit_makes_an_image_that_a_container_can_be_made_of(zun: Zun, name: str) -> None:
+    zun.run(name=name)
+    zun.client.containers.execute(name, command="sh -c 'echo kept > /note'", run=True)
+    answer = zun.client.containers.commit(name, repository=f"copy-of/{name}", tag="1")
+    image = until(lambda: image_of(zun, answer["uuid"]))
+    assert image.image_id.startswith("sha256:")
+    assert zun.client.containers.get(name).status == "Running"
+    copy = zun.client.containers.run(
+        name=f"{name}-copy", image=f"copy-of/{name}:1", command=["cat", "/note"], memory="64"
+    )
+    zun.wait(copy.uuid, "Stopped")
+    assert zun.client.containers.logs(copy.uuid, stdout=True, stderr=True) == "kept\n"
+    zun.client.containers.delete(copy.uuid)
+
+
+def image_of(zun: Zun, ident: str) -> Any:
+    """The image's record, when it is there."""
+    try:
+        return zun.client.images.get(ident)
+    except exceptions.NotFound:
+        return None
 
 
 def test_services_and_hosts(zun: Zun) -> None:

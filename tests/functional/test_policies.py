@@ -10,7 +10,9 @@ import falcon.inspect
 import pytest
 
 from tests.support.client import IMAGE, Client, until
-from tests.support.cloud import Cloud
+from tests.support.cloud import Cloud, ShiftedClock
+from tierce.api.middleware.authentication import PUBLIC
+from tierce.control.policies import list_rules
 
 _LINES = (pathlib.Path(__file__).parent / "policies.txt").read_text().splitlines()
 CALLERS = _LINES[6].removeprefix("# ").split()[:-1]
@@ -45,14 +47,26 @@ def callers(shared_cloud: Cloud) -> dict[str, Client]:
     }
 
 
-def test_the_table_has_every_route(shared_cloud: Cloud) -> None:
-    routes = {
+def routes(cloud: Cloud) -> set[str]:
+    return {
         f"{method.method} {route.path}"
-        for route in falcon.inspect.inspect_routes(shared_cloud.app)
+        for route in falcon.inspect.inspect_routes(cloud.app)
         for method in route.methods
         if not method.internal and method.method != "HEAD"
     }
-    assert {request.split("?")[0].split(" {")[0] for request, _ in TABLE} == routes
+
+
+def test_the_table_has_every_route(shared_cloud: Cloud) -> None:
+    assert {request.split("?")[0].split(" {")[0] for request, _ in TABLE} == routes(shared_cloud)
+
+
+def test_rules_name_the_requests_that_they_are_about(shared_cloud: Cloud) -> None:
+    documented = {
+        f"{operation['method']} {operation['path']}"
+        for rule in list_rules()
+        for operation in getattr(rule, "operations", ())
+    }
+    assert documented == routes(shared_cloud) - {f"GET {path}" for path in PUBLIC}
 
 
 @pytest.mark.parametrize(("request_", "expected"), TABLE, ids=[request for request, _ in TABLE])
@@ -66,9 +80,11 @@ def attempt(callers: dict[str, Client], caller: str, request: str) -> int:
     """Send the request of a line of the table, its names filled in; the status of the answer."""
     line, brace, rest = request.partition(" {")
     body = json.loads(brace + rest) if brace else None
-    if body is not None:
-        body = {"image": IMAGE, **body} if "/containers" in line else {**body, "repo": f"{caller}/image"}
-    version = "1.13" if "rename" in line else "1.40"
+    if body is not None and "/containers" in line:
+        body = {"image": IMAGE, **body}
+    if body is not None and "/images" in line:
+        body = {**body, "repo": f"{caller}/image"}
+    version = "1.13" if "rename" in line or "security_group" in line else "1.40"
     answer = callers[caller].request(line.format(**names(callers, line)), body, version=version)
     return int(answer.status_code)
 
@@ -77,21 +93,32 @@ def names(callers: dict[str, Client], line: str) -> dict[str, str]:
     """What a line's placeholders stand for, made for it by the project's member or administrator."""
     if "/hosts/" in line:
         return {"ident": "node1"}
-    if "{uuid}" in line:
-        return {"uuid": image_record(callers["admin"])}
+    if "/registries/" in line:
+        made = callers["member"].call("POST /registries", {"registry": {"domain": "registry.example.com"}})
+        return {"ident": made["registry"]["uuid"]}
+    if "{network}" in line:
+        made = callers["admin"].call("POST /networks", {"neutron_net_id": "kept"})
+        return {"network": made["neutron_net_id"]}
+    if "/images/" in line:
+        return {"ident": image_record(callers["admin"])}
+    if "/quota" in line:
+        return {"project_id": "p1", "name": "default"}
     if "{ident}" not in line:
         return {}
     method, _, path = line.partition("?")[0].partition(" ")
     owner = callers["member"]
     container = in_state(owner, STATES.get(method) or STATES.get(path.rpartition("/")[2], "Running"))
     (action,) = owner.call(f"GET /containers/{container}/container_actions")["containerActions"][-1:]
-    return {"ident": container, "request_id": action["request_id"]}
+    found = {"ident": container, "request_id": action["request_id"]}
+    if "{exec_id}" in line:
+        found |= owner.call(f"POST /containers/{container}/execute?command=sh&run=false")
+    return found
 
 
 def in_state(owner: Client, state: str) -> str:
     if state == "Created":
         return owner.created()
-    uuid = owner.running()
+    uuid = owner.running(interactive=True)
     if state == "Paused":
         owner.call(f"POST /containers/{uuid}/pause")
         owner.wait(uuid, "Paused")
@@ -101,7 +128,9 @@ def in_state(owner: Client, state: str) -> str:
 def image_record(admin: Client) -> str:
     found = admin.call("GET /images")["images"]
     made = found or [admin.call("POST /images", {"repo": "nginx", "host": "node1"})]
-    return str(made[0]["uuid"])
+    uuid = str(made[0]["uuid"])
+    until(lambda: admin.call(f"GET /images/{uuid}")["image_id"])
+    return uuid
 
 
 # --- details ----------------------------------------------------------------------------------------
@@ -133,21 +162,23 @@ def test_an_action_that_does_not_exist_is_not_found(cloud: Cloud, client: Client
 
 
 class Rules:
-    """The operator's file; each writing of it is later than the one before."""
+    """The operator's file, a second after it was written; each writing is later than the one before."""
 
-    def __init__(self, file: pathlib.Path) -> None:
+    def __init__(self, file: pathlib.Path, clock: ShiftedClock) -> None:
         self._file = file
+        self._clock = clock
         self._moment = 2_000_000_000
 
     def write(self, rules: dict[str, str]) -> None:
         self._file.write_text(json.dumps(rules))
         self._moment += 1
         os.utime(self._file, (self._moment, self._moment))
+        self._clock.advance(1)
 
 
 @pytest.fixture
 def rules(cloud: Cloud) -> Rules:
-    return Rules(cloud.policy_file)
+    return Rules(cloud.policy_file, cloud.clock)
 
 
 def fields(client: Client, uuid: str) -> tuple[set[str], set[str]]:

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import falcon.testing
 
+from tests.support import contract
+
 T = TypeVar("T")
 
 DEADLINE = 20.0
@@ -33,24 +35,36 @@ def until(done: Callable[[], T], state: Callable[[], object] = lambda: "", timeo
 class Client:
     """One user of the API. Paths may leave out `/v1`."""
 
-    def __init__(self, app: Callable[[], Any], name: str | None) -> None:
-        """`app` gives the application. Without a name the requests say nothing about who asks."""
+    def __init__(
+        self, app: Callable[[], Any], name: str | None, *, documented: Callable[[], bool] = lambda: True
+    ) -> None:
+        """`app` gives the application. Without a name the requests say nothing about who asks.
+
+        While it is `documented`, every answer must be one that the document of the API has.
+        """
         self._app = app
+        self._documented = documented
         self._headers = {}
         if name is not None:
             credentials = base64.b64encode(f"{name}:password of {name}".encode()).decode()
             self._headers["Authorization"] = f"Basic {credentials}"
 
-    def request(self, line: str, body: Any = None, *, version: str = "1.40") -> falcon.testing.Result:
-        """Send `METHOD /path?query`, with `body` as JSON."""
+    def request(
+        self, line: str, body: Any = None, *, raw: bytes | None = None, version: str = "1.40"
+    ) -> falcon.testing.Result:
+        """Send `METHOD /path?query`, with `body` as JSON, or `raw` as it is."""
         method, _, target = line.partition(" ")
         path, _, query = target.partition("?")
         headers = {**self._headers, "OpenStack-API-Version": f"container {version}", "Host": "api"}
-        content = None
+        content: Any = raw
         if body is not None:
             content, headers["Content-Type"] = json.dumps(body), "application/json"
         client = falcon.testing.TestClient(self._app())
-        return client.simulate_request(method, path, query_string=query, body=content, headers=headers)
+        answer = client.simulate_request(method, path, query_string=query, body=content, headers=headers)
+        if method != "HEAD" and self._documented():
+            decoded = answer.json if answer.content else None
+            assert (wrong := contract.broken(line, version, answer.status_code, decoded)) is None, wrong
+        return answer
 
     def call(self, line: str, body: Any = None, *, version: str = "1.40") -> Any:
         """The decoded answer. AssertionError unless it is a success."""

@@ -28,6 +28,7 @@ from tierce import config
 from tierce.agent.agent import Agent
 from tierce.agent.runner import Observer
 from tierce.api.app import create_app
+from tierce.api.front import put_before
 from tierce.control.build import build_services
 from tierce.db import actions, schema
 from tierce.db.engine import Database, connect
@@ -39,6 +40,7 @@ from tierce.model import lifecycle
 from tierce.model.clock import SystemClock
 from tierce.model.container import NodeFacts, RuntimeState
 from tierce.model.context import RequestContext
+from tierce.networks.addresses import AddressPool
 from tierce.networks.base import NetworkResolver, RequestedNetwork
 from tierce.networks.bridge import BridgeResolver
 from tierce.placement.builtin import BuiltinPlacement
@@ -88,6 +90,12 @@ class NoNetworks:
     """Resolves whatever is asked for to nothing."""
 
     def resolve(self, context: RequestContext, nets: Sequence[Mapping[str, Any]]) -> list[RequestedNetwork]:
+        return []
+
+    def find_port(self, context: RequestContext, ident: str) -> str:
+        return ident
+
+    def security_groups(self, context: RequestContext, names: Sequence[str]) -> list[str]:
         return []
 
 
@@ -161,25 +169,30 @@ class Cloud:
         self.database: Database = connect(conf)
         self._placement = BuiltinPlacement(conf)
         transport = build_transport(conf)
-        self._compute = ComputeClient(transport, conf, self.clock)
+        self.compute = ComputeClient(transport, conf, self.clock)
         for host in self.nodes:
             self.start_node(host)
         services = build_services(
             conf,
             self.database,
             self._placement,
-            self._networks(),
-            self._compute,
+            self._networks(conf),
+            self.compute,
             self.clock,
             random.Random(),
         )
         self.app = create_app(conf, services, HttpBasicIdentity.from_conf(conf), self.clock)
+        self.served = put_before(self.app, conf)
+
+    def configure(self, **options: Mapping[str, object]) -> None:
+        """Other options, by group, for whatever is started from now on."""
+        self._options = {**self._options, **options}
 
     def stop(self) -> None:
         """Everything but the engines, in good order. Idempotent."""
         for host in self.nodes:
             self.stop_node(host)
-        self._compute.close()
+        self.compute.close()
         self.database.close()
 
     def restart(self) -> None:
@@ -256,7 +269,8 @@ class Cloud:
     def user(self, name: str, *, project: str, role: str = "member") -> Client:
         """A new user with a client of its own."""
         self._users.add(name, project, Role(role), f"password of {name}")
-        return Client(lambda: self.app, name)
+        # An operator's rules may hide what the document says is there.
+        return Client(lambda: self.served, name, documented=lambda: not self.policy_file.read_text())
 
     def wait_idle(self) -> None:
         """Wait until no action is unfinished on any node that has an agent, and these rest."""
@@ -338,10 +352,12 @@ class Cloud:
                 sentences.append(f"{name}: is {row.status} in the database and {expected} on {node.host}")
         return sentences
 
-    def _networks(self) -> NetworkResolver:
+    def _networks(self, conf: cfg.ConfigOpts) -> NetworkResolver:
         """Bridges are one node's; several would share Neutron's networks, and here have none."""
         agents = [node.agent for node in self.nodes.values() if node.agent]
-        return BridgeResolver(agents[0].node_uuid) if len(agents) == 1 else NoNetworks()
+        if len(agents) != 1:
+            return NoNetworks()
+        return BridgeResolver(agents[0].node_uuid, AddressPool.from_conf(conf))
 
     def _conf(self, host: str) -> cfg.ConfigOpts:
         """The configuration of a node's programs, read from a file of its own beside the policy."""
@@ -351,6 +367,7 @@ class Cloud:
                 "state_path": self._directory,
                 "transport_url": self._bus,
                 "default_image_pull_policy": "ifnotpresent",
+                "auth_encryption_key": "32 characters that a test knows.",
             },
             "agent": {"retry_interval": 1, "unreachable_retries": 0, "graceful_stop": 10},
             "database": {"connection": f"sqlite:///{self.database_file}"},

@@ -69,6 +69,8 @@ daemons() {
     -e "s#/run/containerd/containerd.sock#$run/containerd.sock#" >"$dir/containerd.toml"
   start containerd containerd --config "$dir/containerd.toml" --address "$run/containerd.sock"
   await containerd test -S "$run/containerd.sock"
+  # The authority of a test's own registry, if it puts one there before the first pull over TLS.
+  export SSL_CERT_FILE=$dir/registry-ca.pem
   start dockerd dockerd --containerd "$run/containerd.sock" --data-root "$dir/data/docker" --exec-root "$run/docker" \
     --pidfile "$run/docker.pid" --host "unix://$run/docker.sock" --default-address-pool base=172.30.0.0/16,size=24
 }

@@ -273,6 +273,54 @@ class RuntimeContract:
         with pytest.raises(RuntimeConflict):
             bench.containers.start(name)
 
+    # --- resize, commit -----------------------------------------------------------------------
+
+    @pytest.mark.parametrize("state", ["created", "running", "paused", "exited"])
+    def test_limits_can_be_raised_and_lowered_in_any_state_and_again(self, bench: Bench, state: str) -> None:
+        name = bench.create(memory=64, cpus=0.5) if state == "created" else bench.start(memory=64, cpus=0.5)
+        if state == "paused":
+            bench.containers.pause(name)
+        elif state == "exited":
+            bench.containers.stop(name, timeout=0)
+        for memory, cpus in ((256, 2.0), (256, 2.0), (32, 0.1)):
+            bench.containers.resize(name, memory, cpus)
+        assert bench.state(name) == state
+
+    def test_a_new_limit_holds(self, bench: Bench) -> None:
+        name = bench.start(memory=64)
+        bench.containers.resize(name, 128, None)
+        assert bench.containers.stats(name).memory_limit == 128 * 1024 * 1024
+        bench.containers.resize(name, None, 1.0)
+        assert bench.containers.stats(name).memory_limit == 128 * 1024 * 1024
+
+    @pytest.mark.parametrize("paused", [False, True])
+    def test_an_image_of_a_container_can_be_run_under_its_name(self, bench: Bench, paused: bool) -> None:
+        name, tag = bench.start(), uuid.uuid4().hex
+        if paused:
+            bench.containers.pause(name)
+        made = bench.containers.commit(name, "committed.invalid/test/copy", tag)
+        assert bench.state(name) == ("paused" if paused else "running")
+        image = f"committed.invalid/test/copy:{tag}"
+        found = bench.runtime.images.find(image)
+        assert (found and found.id, made.tags, made.command) == (made.id, (image,), FOREVER)
+        copy = bench.start(image=image, command=())
+        assert bench.report(copy).command == FOREVER
+        bench.containers.remove(copy)
+        bench.runtime.images.remove(image)
+        assert bench.runtime.images.find(image) is None
+
+    def test_the_name_goes_to_the_newer_image_and_the_older_can_be_removed_by_its_id(
+        self, bench: Bench
+    ) -> None:
+        name, tag = bench.start(), uuid.uuid4().hex
+        first, second = (bench.containers.commit(name, "committed.invalid/test/copy", tag) for _ in range(2))
+        assert first.id != second.id
+        older = bench.runtime.images.find(first.id)
+        assert (older and list(older.tags)) == []
+        bench.runtime.images.remove(first.id)
+        assert bench.runtime.images.find(first.id) is None
+        bench.runtime.images.remove(second.tags[0])
+
     @pytest.mark.parametrize("signal", [None, "KILL", "SIGKILL", "9"])
     def test_a_kill_ends_it(self, bench: Bench, signal: str | None) -> None:
         name = bench.start()
@@ -319,6 +367,12 @@ class RuntimeContract:
     def test_what_does_not_exist_is_not_found(self, bench: Bench, call: str) -> None:
         with pytest.raises(RuntimeNotFound):
             getattr(bench.containers, call)("zun-absent")
+
+    def test_what_does_not_exist_can_neither_be_resized_nor_committed(self, bench: Bench) -> None:
+        with pytest.raises(RuntimeNotFound):
+            bench.containers.resize("zun-absent", 64, 1)
+        with pytest.raises(RuntimeNotFound):
+            bench.containers.commit("zun-absent", "committed.invalid/test/copy", "1")
 
     # --- inspect, list, events ----------------------------------------------------------------
 

@@ -124,7 +124,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(length)) if length else None
         return Request(self.command, urllib.parse.unquote_plus(target), version, body, dict(self.headers))
 
-    do_GET = do_POST = do_DELETE = _handle  # noqa: N815 - http.server calls them so
+    do_GET = do_POST = do_PUT = do_DELETE = _handle  # noqa: N815 - http.server calls them so
 
     def log_message(self, *_: Any) -> None:
         """Silence."""

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from tests.support.scripted_engine import VERSION, Answer, Request, ScriptedEngine, scripted_engine
-from tierce.model.container import RuntimeEvent, RuntimeSpec, RuntimeState
+from tierce.model.container import FoundImage, RuntimeEvent, RuntimeSpec, RuntimeState
 from tierce.model.errors import (
     ExecTimeout,
     ImageNotFound,
     ImagePullFailed,
+    ImageSearchFailed,
     RuntimeBadRequest,
     RuntimeConflict,
     RuntimeFailure,
@@ -540,6 +541,50 @@ def test_each_sign_of_life_is_passed_on_as_it_comes(bench: Bench) -> None:
     assert seen == [True]
     assert signs.acquire(blocking=False)
     assert (facts.id, facts.tags, facts.size) == ("sha256:1", ("busybox:1",), 7)
+
+
+# --- searches -------------------------------------------------------------------------------------
+
+SEARCH = "GET /images/search?term=redis&limit=100"
+
+
+def test_what_a_search_found_is_read_as_the_engine_words_it(bench: Bench) -> None:
+    found = [
+        {
+            "star_count": 12,
+            "is_official": True,
+            "name": "redis",
+            "is_automated": False,
+            "description": "A database",
+        },
+        {"name": "team/redis", "description": None},
+    ]
+    bench.engine({SEARCH: Answer(body=found)})
+    assert bench.docker().images.search("redis") == [
+        FoundImage("redis", "A database", is_official=True, star_count=12),
+        FoundImage("team/redis"),
+    ]
+
+
+@pytest.mark.parametrize("status", [400, 404, 500, 503])
+def test_a_registry_that_the_engine_cannot_search_is_told_in_its_words(bench: Bench, status: int) -> None:
+    bench.engine({SEARCH: error(status, "lookup index.docker.io: no such host")})
+    with pytest.raises(ImageSearchFailed, match="no such host"):
+        bench.docker().images.search("redis")
+
+
+@pytest.mark.parametrize("body", [{"a": 1}, [{"description": "nameless"}], ["redis"]])
+def test_a_search_that_makes_no_sense_is_a_failed_one(bench: Bench, body: Any) -> None:
+    bench.engine({SEARCH: Answer(body=body)})
+    with pytest.raises(ImageSearchFailed):
+        bench.docker().images.search("redis")
+
+
+def test_an_engine_that_is_silent_during_a_search_is_a_timeout(bench: Bench) -> None:
+    with silence() as silent:
+        bench.engine({SEARCH: Answer(pieces=silent)})
+        with pytest.raises(RuntimeTimeout):
+            bench.docker(timeout=0.2).images.search("redis")
 
 
 # --- helpers --------------------------------------------------------------------------------------

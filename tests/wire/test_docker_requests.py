@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.scripted_engine import Answer, Request, ScriptedEngine, scripted_engine
-from tierce.model.container import NetworkAttachment, RuntimeSpec
+from tierce.model.archive import TextContent
+from tierce.model.container import AddressRange, NetworkAttachment, RuntimeSpec
 from tierce.runtimes.docker import DockerRuntime
 
 OWNER = {"tierce.owner": "node-1"}
@@ -35,6 +36,7 @@ CREATE = {
 CONNECT = {"Container": "c0ffee", "EndpointConfig": {"Aliases": ["web"]}}
 
 ANSWERS: dict[str, Any] = {
+    "POST /commit?container=zun-1&repo=team/copy&tag=1": {"Id": "sha256:2"},
     "POST /containers/create?name=zun-1": {"Id": "c0ffee"},
     "POST /containers/zun-1/exec": {"Id": "e1"},
     "GET /exec/e1/json": {"Running": False, "ExitCode": 0, "ContainerID": "c0ffee"},
@@ -56,6 +58,8 @@ def answer(request: Request) -> Answer:
         return Answer(body={"Titles": [], "Processes": []})
     if request.target.startswith("/containers/zun-1/logs") or request.target.startswith("/exec/e1/start"):
         return Answer(pieces=[])
+    if request.target.startswith("/images/search"):
+        return Answer(body=[])
     if request.target.startswith("/images/create"):
         return Answer(pieces=[b'{"status": "done"}\r\n'])
     if request.target.startswith("/images/"):
@@ -101,6 +105,27 @@ CALLS: list[tuple[Callable[[DockerRuntime], Any], list[tuple[str, Any]]]] = [
         [("POST /containers/zun-1/kill?signal=USR1", None)],
     ),
     (
+        lambda docker: docker.containers.resize("zun-1", 512, 1.5),
+        [
+            (
+                "POST /containers/zun-1/update",
+                # Memory and swap in one call: the Engine refuses a memory beyond the old swap limit.
+                {"Memory": 536870912, "MemorySwap": 1073741824, "CpuShares": 1536},
+            )
+        ],
+    ),
+    (
+        lambda docker: docker.containers.resize("zun-1", None, 0.1),
+        [("POST /containers/zun-1/update", {"CpuShares": 102})],
+    ),
+    (
+        lambda docker: docker.containers.commit("zun-1", "team/copy", "1"),
+        [
+            ("POST /commit?container=zun-1&repo=team/copy&tag=1", {}),
+            ("GET /images/sha256:2/json", None),
+        ],
+    ),
+    (
         lambda docker: docker.containers.remove("zun-1"),
         [("DELETE /containers/zun-1?force=true&v=true", None)],
     ),
@@ -144,6 +169,44 @@ CALLS: list[tuple[Callable[[DockerRuntime], Any], list[tuple[str, Any]]]] = [
             ("GET /exec/e1/json", None),
         ],
     ),
+    (
+        lambda docker: docker.containers.execute("zun-1", ["ls"], 5, tty=True),
+        [
+            (
+                "POST /containers/zun-1/exec",
+                {"AttachStdout": True, "AttachStderr": True, "Cmd": ["ls"], "Tty": True},
+            ),
+            ("POST /exec/e1/start", {"Detach": False, "Tty": True}),
+            ("GET /exec/e1/json", None),
+        ],
+    ),
+    (
+        lambda docker: docker.terminals.prepare("zun-1", ["sh"], interactive=True),
+        [
+            (
+                "POST /containers/zun-1/exec",
+                {"AttachStdout": True, "AttachStderr": True, "Cmd": ["sh"], "AttachStdin": True, "Tty": True},
+            )
+        ],
+    ),
+    (
+        lambda docker: docker.terminals.prepare("zun-1", ["ls"], interactive=False),
+        [("POST /containers/zun-1/exec", {"AttachStdout": True, "AttachStderr": True, "Cmd": ["ls"]})],
+    ),
+    (lambda docker: docker.terminals.attach_target("zun-1"), [("GET /containers/zun-1/json", None)]),
+    (
+        lambda docker: docker.terminals.resize("zun-1", 24, 80),
+        [("POST /containers/zun-1/resize?h=24&w=80", None)],
+    ),
+    (lambda docker: docker.terminals.state("e1"), [("GET /exec/e1/json", None)]),
+    (
+        lambda docker: docker.terminals.resize_exec("e1", 24, 80),
+        [("POST /exec/e1/resize?h=24&w=80", None)],
+    ),
+    (
+        lambda docker: docker.archives.put("zun-1", "/a b", TextContent('"a tar file"')),
+        [("PUT /containers/zun-1/archive?path=/a b", "a tar file")],
+    ),
     (lambda docker: docker.containers.top("zun-1"), [("GET /containers/zun-1/top", None)]),
     (
         lambda docker: docker.containers.top("zun-1", "-o pid"),
@@ -164,6 +227,10 @@ CALLS: list[tuple[Callable[[DockerRuntime], Any], list[tuple[str, Any]]]] = [
     ),
     (lambda docker: docker.images.remove("busybox:1"), [("DELETE /images/busybox:1", None)]),
     (
+        lambda docker: docker.images.search("team/app"),
+        [("GET /images/search?term=team/app&limit=100", None)],
+    ),
+    (
         lambda docker: docker.networks.ensure("new", OWNER),
         [
             ('GET /networks?filters={"name": ["new"]}', None),
@@ -172,6 +239,47 @@ CALLS: list[tuple[Callable[[DockerRuntime], Any], list[tuple[str, Any]]]] = [
                 {"Name": "new", "CheckDuplicate": True, "Driver": "bridge", "Labels": OWNER},
             ),
             ('GET /networks?filters={"name": ["new"]}', None),
+        ],
+    ),
+    (
+        lambda docker: docker.networks.ensure(
+            "new", OWNER, AddressRange("10.9.8.0/24", "10.9.8.1", "10.9.8.128/25")
+        ),
+        [
+            ('GET /networks?filters={"name": ["new"]}', None),
+            (
+                "POST /networks/create",
+                {
+                    "Name": "new",
+                    "CheckDuplicate": True,
+                    "Driver": "bridge",
+                    "Labels": OWNER,
+                    "IPAM": {
+                        "Config": [
+                            {"Subnet": "10.9.8.0/24", "IPRange": "10.9.8.128/25", "Gateway": "10.9.8.1"}
+                        ]
+                    },
+                },
+            ),
+            ('GET /networks?filters={"name": ["new"]}', None),
+        ],
+    ),
+    (
+        lambda docker: docker.containers.join("zun-1", NetworkAttachment("back", ipv4="10.9.8.5")),
+        [
+            ("GET /containers/zun-1/json", None),
+            (
+                "POST /networks/back/connect",
+                {"Container": "zun-1", "EndpointConfig": {"IPAMConfig": {"IPv4Address": "10.9.8.5"}}},
+            ),
+        ],
+    ),
+    (
+        lambda docker: docker.containers.leave("zun-1", "front"),
+        [
+            ("GET /containers/zun-1/json", None),
+            ("POST /networks/front/disconnect", {"Container": "zun-1", "Force": True}),
+            ("POST /networks/none/connect", {"Container": "zun-1", "EndpointConfig": {}}),
         ],
     ),
     (
@@ -209,6 +317,17 @@ def test_credentials_travel_in_their_header_alone(docker: DockerRuntime, engine:
     asked = engine.requests[1]
     assert asked.headers["X-Registry-Auth"] == "eyJ1c2VybmFtZSI6ICJhbm4iLCAicGFzc3dvcmQiOiAiczNjcmV0In0="
     assert asked.line == "POST /images/create?fromImage=busybox:1"
+
+
+def test_whether_credentials_may_pull_is_asked_of_the_registry(
+    docker: DockerRuntime, engine: ScriptedEngine
+) -> None:
+    docker.images.require_access(
+        "reg.example.com:5000/team/app:1", auth={"username": "ann", "password": "s3cret"}
+    )
+    asked = engine.requests[1]
+    assert asked.headers["X-Registry-Auth"] == "eyJ1c2VybmFtZSI6ICJhbm4iLCAicGFzc3dvcmQiOiAiczNjcmV0In0="
+    assert asked.line == "GET /distribution/reg.example.com:5000/team/app:1/json"
 
 
 def test_without_credentials_there_is_no_such_header(docker: DockerRuntime, engine: ScriptedEngine) -> None:

@@ -14,13 +14,18 @@ from tierce.agent.operations.base import Plugs, unix_ns
 from tierce.agent.periodic import Periodic
 from tierce.agent.pulls import Pulls
 from tierce.agent.reconcile import Reconciler
+from tierce.agent.resizing import Resizing
 from tierce.agent.runner import Observer, Runner
 from tierce.agent.service import ComputeEndpoint
+from tierce.agent.terminals import Terminals
 from tierce.db import actions, services
 from tierce.db.engine import Database
+from tierce.db.secrets import Keyring
+from tierce.images.committed import EngineCommits
 from tierce.images.registry import RegistryImages
 from tierce.model.clock import Clock
 from tierce.model.errors import RuntimeFailure
+from tierce.networks.addresses import AddressPool
 from tierce.networks.bridge import BridgeNetworks
 from tierce.placement.base import Placement
 from tierce.rpc.server import ComputeServer
@@ -60,7 +65,9 @@ class Agent:
             database=database,
             runtime=runtime,
             images=RegistryImages.from_config(runtime.images, conf),
-            networks=BridgeNetworks(runtime.networks, labels, node.uuid),
+            keyring=Keyring.from_conf(conf),
+            commits=EngineCommits(runtime.containers, runtime.images),
+            networks=BridgeNetworks(runtime.networks, labels, node.uuid, AddressPool.from_conf(conf)),
             volumes=LocalVolumes(conf.volume.volume_dir),
             placement=placement,
             clock=clock,
@@ -76,7 +83,9 @@ class Agent:
         )
         self._events = EventFollower(self._plugs, self._executor.refresh, self._connected)
         self._pulls = Pulls(self._plugs)
-        endpoint = ComputeEndpoint(self._plugs, self._pulls, self._wake, self._reconciler.refresh)
+        self.terminals = Terminals(self._plugs)
+        resizing = Resizing(self._plugs, self._wake, self._executor.wait_for)
+        endpoint = ComputeEndpoint(self._plugs, self._pulls, self._wake, self._reconciler.refresh, resizing)
         self._server = ComputeServer(transport, conf, host, endpoint, clock)
 
     def start(self) -> None:
@@ -99,6 +108,7 @@ class Agent:
         self._heart.every(conf.periodic_interval_max, self._beat)
         self._heart.start()
         self._periodic.every(conf.periodic_interval_max, self._report)
+        self._periodic.every(conf.periodic_interval_max, self.terminals.tidy)
         self._periodic.every(conf.agent.poll_interval, self._poll)
         if conf.sync_container_state_interval > 0:
             self._periodic.every(conf.sync_container_state_interval, self._reconciler.compare_all)
@@ -138,6 +148,7 @@ class Agent:
 
         for uuid in plugs.database.write(work):
             self._wake(uuid)
+        self._pulls.resume()
 
     def _connected(self) -> None:
         """The runtime answers, at start or again: what it has may be anything by now."""

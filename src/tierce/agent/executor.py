@@ -66,6 +66,11 @@ class Executor:
         with self._idle:
             return self._idle.wait_for(lambda: not self._turns, timeout)
 
+    def wait_for(self, uuid: str, timeout: float) -> bool:
+        """Wait until nothing is wanted of or being done to one container; False after `timeout` s."""
+        with self._idle:
+            return self._idle.wait_for(lambda: uuid not in self._turns, timeout)
+
     def stop(self, timeout: float) -> bool:
         """Begin nothing more, and wait for what runs; False when some of it still does.
 

@@ -1,4 +1,4 @@
-"""Pulls that an administrator asked for: recorded in the database, done here, resumed after a restart."""
+"""Images that an administrator asked for: recorded in the database, pulled and removed here."""
 
 import logging
 import threading
@@ -7,7 +7,7 @@ from typing import Protocol
 from tierce.agent.operations.base import Plugs
 from tierce.db import images
 from tierce.images.base import ImageRequest
-from tierce.model.errors import TierceError
+from tierce.model.errors import Conflict, TierceError
 
 LOG = logging.getLogger(__name__)
 
@@ -30,20 +30,51 @@ class Pulls:
 
     def __init__(self, plugs: Plugs) -> None:
         self._plugs = plugs
+        self._lock = threading.Lock()
+        self._under_way: set[str] = set()
 
     def resume(self) -> None:
-        """Begin again what an earlier run left."""
+        """Begin what an earlier run left, and what no message told of."""
         host = self._plugs.host
         for image in self._plugs.database.read(lambda session: images.unfinished(session, host)):
             self.begin(image)
 
     def begin(self, image: PulledImage) -> None:
-        """Pull in the background. The record tells when the node has the image, and goes when that fails."""
-        threading.Thread(target=self._pull, args=(image,), name="tierce-pull", daemon=True).start()
+        """Pull in the background, unless that is under way.
 
-    def _pull(self, image: PulledImage) -> None:
-        plugs, uuid, tag = self._plugs, image.uuid or "", image.tag or ""
-        reference = f"{image.repo}{tag}" if tag.startswith("@") else f"{image.repo}:{tag}"
+        The record tells when the node has the image, and goes when that fails.
+        """
+        uuid = image.uuid or ""
+        with self._lock:
+            if uuid in self._under_way:
+                return
+            self._under_way.add(uuid)
+        threading.Thread(target=self._run, args=(image, uuid), name="tierce-pull", daemon=True).start()
+
+    def remove(self, image: PulledImage) -> None:
+        """Ensure that neither the image nor its record is there.
+
+        Of an image with several names that one goes. A record without an image goes alone: what bears
+        the name came from elsewhere. Raises Conflict while it is pulled or used, RuntimeUnreachable.
+        """
+        uuid = image.uuid or ""
+        with self._lock:
+            if uuid in self._under_way:
+                raise Conflict(f"Image {uuid} is being pulled. Try again when that has ended.")
+        row = self._plugs.database.read(lambda session: images.find(session, uuid))
+        if row is not None and row.image_id is not None:
+            self._plugs.images.remove(_reference(row))
+        self._plugs.database.write(lambda session: images.forget(session, uuid))
+
+    def _run(self, image: PulledImage, uuid: str) -> None:
+        try:
+            self._pull(image, uuid)
+        finally:
+            with self._lock:
+                self._under_way.discard(uuid)
+
+    def _pull(self, image: PulledImage, uuid: str) -> None:
+        plugs, reference = self._plugs, _reference(image)
         try:
             facts = plugs.images.ensure(ImageRequest(reference, "always"))
         except TierceError as exc:
@@ -52,3 +83,8 @@ class Pulls:
             return
         now = plugs.clock.now()
         plugs.database.write(lambda session: images.pulled(session, uuid, facts.id, facts.size, now))
+
+
+def _reference(image: PulledImage) -> str:
+    tag = image.tag or ""
+    return f"{image.repo}{tag}" if tag.startswith("@") else f"{image.repo}:{tag}"

@@ -11,8 +11,9 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from tierce.agent.healing import heal
 from tierce.agent.operations.base import NAME_PREFIX, Plugs, report_values, runtime_name
-from tierce.db import actions, containers, volumes
+from tierce.db import actions, containers, networks, volumes
 from tierce.db.tables import Container
 from tierce.model.container import ContainerReport
 from tierce.model.context import service_context
@@ -77,9 +78,22 @@ class Reconciler:
                     "task_state": None,
                 },
             )
+        elif self._heal(container):
+            self._wake(container.uuid)
         elif container.container_id is not None and container.status != Status.ERROR:
             reason = f"No such container: {container.container_id} in {self._plugs.runtime.name}"
             self._write(container, {"status": Status.ERROR, "status_reason": reason, "task_state": None})
+
+    def _heal(self, container: Container) -> bool:
+        """Whether a rebuild is queued that brings it back; or somebody else has changed it meanwhile."""
+        try:
+            healed = self._plugs.database.write(lambda session: heal(session, self._plugs, container))
+        except StaleObject:
+            self._look(container.uuid)
+            return True
+        if healed:
+            LOG.warning("%s has lost container %s: it is made anew", self._plugs.runtime.name, container.uuid)
+        return healed
 
     def _remove_row(self, container: Container) -> None:
         """It removed itself when it ended: the rest goes by an ordinary delete."""
@@ -144,7 +158,9 @@ class Reconciler:
     def _node_state(self, session: Session) -> tuple[dict[str, Container], set[str], set[str]]:
         found = {runtime_name(row.uuid): row for row in containers.on_host(session, self._plugs.host)}
         busy = set(actions.unfinished(session, [row.uuid for row in found.values()]))
-        return found, busy, containers.projects_on_host(session, self._plugs.host)
+        host = self._plugs.host
+        projects = containers.projects_on_host(session, host) | networks.projects_on_host(session, host)
+        return found, busy, projects
 
     def _looks_different(self, container: Container, report: ContainerReport | None) -> bool:
         """Whether a listed report, which has little more than the state, calls for a closer look."""

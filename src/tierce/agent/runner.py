@@ -27,6 +27,7 @@ from tierce.model.errors import (
 )
 from tierce.model.lifecycle import Status
 from tierce.observability import logs
+from tierce.placement.base import Resources
 
 LOG = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ class Observer(Protocol):
 class Ran:
     """An action was run. Events up to `observed_ns` (unix time) are accounted for; `more` are queued.
 
-    `gone`: it found that the container has removed itself, and its row is to go too.
+    `gone`: it found no such container, which may call for more than it did.
     """
 
     observed_ns: int
@@ -107,9 +108,7 @@ class Runner:
                 begun = []
                 self._do(operation, stage, work, begun)
                 following = stages[position + 1].event if position + 1 < len(stages) else None
-                event_id, more = self._complete(
-                    operation, action, work, event_id, stage.outcome(work), following
-                )
+                event_id, more = self._complete(operation, action, work, event_id, stage, following)
                 self._observe(operation.action, stage.event, "committed")
         except DATABASE_TROUBLE:
             # What was done stands; the run that records it begins from the start.
@@ -142,26 +141,28 @@ class Runner:
         action: ContainerAction,
         work: Work,
         event_id: int,
-        values: dict[str, Any],
+        stage: Stage,
         following: str | None,
     ) -> tuple[int, bool]:
         """Write the end of a stage, and the start of the next one or the end of the action.
 
         Returns the next stage's event, and whether more actions are queued.
         """
+        values = stage.outcome(work)
         now = self._plugs.clock.now()
 
         def write(session: Session) -> tuple[int, bool]:
             if following is None and operation.destroys:
                 containers.destroy(session, work.container)
                 return event_id, False
-            self._update(session, operation, work, values, releases=following is None)
+            self._reclaim(session, work, stage.claim)
+            more = self._update(session, operation, action, work, values, releases=following is None)
             actions.finish_event(session, event_id, now)
             if following is not None:
                 resume = work.attempt > 1
                 return actions.start_event(session, action, following, now, resume=resume), False
             actions.finish(session, action, now, failed=False)
-            return event_id, actions.more_queued(session, action)
+            return event_id, more
 
         outcome = self._write(write)
         if following is None:
@@ -169,26 +170,39 @@ class Runner:
         return outcome
 
     def _update(
-        self, session: Session, operation: Operation, work: Work, values: dict[str, Any], *, releases: bool
-    ) -> None:
-        """Write columns on the row; what was accepted since it was read is not overwritten."""
+        self,
+        session: Session,
+        operation: Operation,
+        action: ContainerAction,
+        work: Work,
+        values: dict[str, Any],
+        *,
+        releases: bool,
+    ) -> bool:
+        """Write columns on the row; what was accepted since it was read is not overwritten.
+
+        `releases` lets go of the container, unless another action waits: that one holds it then. Returns
+        whether one does.
+        """
         now, uuid = self._plugs.clock.now(), work.container.uuid
-        released = self._released(session, uuid) if releases else {}
+        waits = releases and actions.others_wait(session, action)
         try:
-            containers.swap(session, work.container, now, **values | released)
+            containers.swap(session, work.container, now, **values | _released(releases and not waits))
         except StaleObject:
             fresh = containers.find(session, uuid)
             if fresh is None:
                 raise ContainerNotFound(uuid) from None
             if fresh.status == Status.DELETING and not operation.destroys:
                 values = {k: v for k, v in values.items() if k not in ("status", "status_reason")}
-            released = self._released(session, uuid) if releases else {}
-            work.container = containers.swap(session, fresh, now, **values | released)
+            waits = releases and actions.others_wait(session, action)
+            values |= _released(releases and not waits)
+            work.container = containers.swap(session, fresh, now, **values)
+        return waits
 
-    def _released(self, session: Session, uuid: str) -> dict[str, None]:
-        """What lets go of the container, unless another action waits: that one holds it then."""
-        unfinished = actions.unfinished(session, [uuid]).get(uuid, [])
-        return {"task_state": None} if len(unfinished) <= 1 else {}
+    def _reclaim(self, session: Session, work: Work, claim: Resources | None) -> None:
+        """Have the container hold this of the node, unless a delete by force has let it all go."""
+        if claim is not None and work.container.status != Status.DELETING:
+            self._plugs.placement.reclaim(session, work.container.uuid, self._plugs.host, claim)
 
     # --- failure --------------------------------------------------------------------------------
 
@@ -236,10 +250,11 @@ class Runner:
                 return False
             if failure.releases_claim:
                 self._plugs.placement.release(session, work.container.uuid)
-            self._update(session, operation, work, dict(failure.values), releases=True)
+            self._reclaim(session, work, failure.claim)
+            more = self._update(session, operation, action, work, dict(failure.values), releases=True)
             actions.finish_event(session, event_id, now, error=reason, traceback=frames)
             actions.finish(session, action, now, failed=True)
-            return actions.more_queued(session, action)
+            return more
 
         try:
             return self._write(write)
@@ -262,3 +277,8 @@ class Runner:
                 return self._plugs.database.write(write)
             except StaleObject:
                 continue
+
+
+def _released(released: bool) -> dict[str, None]:
+    """The columns that let go of a container."""
+    return {"task_state": None} if released else {}

@@ -1,17 +1,25 @@
 """The RPC endpoint of the node: casts wake the queue, calls look inside a container."""
 
 import logging
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy.orm import Session
 
+from tierce.agent import archives
+from tierce.agent.networks import KeptNetworks, WireNetwork
 from tierce.agent.operations.base import Plugs, runtime_name
 from tierce.agent.pulls import PulledImage, Pulls
-from tierce.db import actions
+from tierce.agent.resizing import Resizing
+from tierce.agent.terminals import Terminals
+from tierce.db import actions, containers
+from tierce.db.tables import Container, Network
+from tierce.model.archive import content
+from tierce.model.container import MAX_CHARACTERS
 from tierce.model.context import RequestContext
-from tierce.model.errors import Conflict, Invalid, RuntimeConflict, RuntimeNotFound
+from tierce.model.errors import Conflict, Invalid, OperationNotSupported, RuntimeConflict, RuntimeNotFound
 
 LOG = logging.getLogger(__name__)
 
@@ -19,9 +27,12 @@ T = TypeVar("T")
 
 
 class WireContainer(Protocol):
-    """What a message says of a container: enough to find it."""
+    """What a message says of a container: enough to find it, and what it was when a rebuild was accepted."""
 
     uuid: str
+    container_id: str | None
+    image: str | None
+    image_driver: str | None
 
 
 class ComputeEndpoint:
@@ -37,11 +48,15 @@ class ComputeEndpoint:
         pulls: Pulls,
         wake: Callable[[str], None],
         refresh_now: Callable[[str], None],
+        resizing: Resizing,
     ) -> None:
         self._plugs = plugs
         self._pulls = pulls
+        self._kept = KeptNetworks(plugs)
+        self._terminals = Terminals(plugs)
         self._wake = wake
         self._refresh_now = refresh_now
+        self._resizing = resizing
 
     # --- casts ----------------------------------------------------------------------------------
 
@@ -86,6 +101,48 @@ class ComputeEndpoint:
     def container_kill(self, context: RequestContext, container: WireContainer, signal: str | None) -> None:
         self._queue(context, container, "kill", {"signal": None if signal == "None" else signal})
 
+    def network_attach(
+        self, context: RequestContext, container: WireContainer, requested_network: Mapping[str, Any]
+    ) -> None:
+        self._queue(context, container, "network_attach", {"requested_networks": [requested_network]})
+
+    def network_detach(self, context: RequestContext, container: WireContainer, network: str) -> None:
+        self._queue(context, container, "network_detach", {"left_network": network})
+
+    def add_security_group(
+        self, context: RequestContext, container: WireContainer, security_group: str
+    ) -> None:
+        self._queue(context, container, "add_security_group", {"security_group": security_group})
+
+    def remove_security_group(
+        self, context: RequestContext, container: WireContainer, security_group: str
+    ) -> None:
+        self._queue(context, container, "remove_security_group", {"security_group": security_group})
+
+    def container_rebuild(self, context: RequestContext, container: WireContainer, run: bool) -> None:
+        arguments = {
+            "run": run,
+            "replaces": container.container_id,
+            "image_before": container.image,
+            "image_driver_before": container.image_driver,
+        }
+        self._queue(context, container, "rebuild", arguments)
+
+    def resize_container(
+        self, context: RequestContext, container: WireContainer, patch: Mapping[str, Any]
+    ) -> None:
+        self._resizing.begin(context, container.uuid, patch)
+
+    def container_commit(
+        self, context: RequestContext, container: WireContainer, repository: str, tag: str | None
+    ) -> None:
+        """A Zun API process wants a Glance image: OperationNotSupported."""
+        if not self._plugs.database.read(
+            lambda session: actions.is_ours(session, container.uuid, context.request_id)
+        ):
+            raise OperationNotSupported("This node keeps the images of containers itself, and not in Glance.")
+        self._wake(container.uuid)
+
     def _queue(
         self, context: RequestContext, container: WireContainer, action: str, arguments: dict[str, Any]
     ) -> None:
@@ -109,6 +166,43 @@ class ComputeEndpoint:
         self._pulls.begin(image)
 
     # --- calls ----------------------------------------------------------------------------------
+
+    def network_create(self, context: RequestContext, neutron_net_id: str) -> Network:
+        return self._kept.create(context, neutron_net_id)
+
+    def network_delete(self, context: RequestContext, network: WireNetwork) -> None:
+        self._kept.delete(network)
+
+    def image_delete(self, context: RequestContext, image: PulledImage) -> None:
+        """Remove the image and its record. A Zun API process sends this as a cast."""
+        self._pulls.remove(image)
+
+    def image_search(
+        self,
+        context: RequestContext,
+        image: str,
+        image_driver_name: str,
+        exact_match: bool,
+        registry: object | None = None,
+    ) -> list[dict[str, Any]]:
+        if image_driver_name != "docker":
+            raise OperationNotSupported(
+                f"This node cannot search with the image driver {image_driver_name}. Use docker."
+            )
+        return [
+            {
+                "name": found.name,
+                "description": found.description,
+                "is_automated": found.is_automated,
+                "metadata": {"is_official": found.is_official, "star_count": found.star_count},
+            }
+            for found in self._plugs.images.search(image, exact_match)
+        ]
+
+    def container_update(
+        self, context: RequestContext, container: WireContainer, patch: Mapping[str, Any]
+    ) -> Container:
+        return self._resizing.finish(context, container.uuid, patch)
 
     def container_logs(
         self,
@@ -142,17 +236,23 @@ class ComputeEndpoint:
         run: bool,
         interactive: bool,
     ) -> dict[str, Any]:
-        """Run a command to its end. Raises ExecTimeout, Invalid for unbalanced quotes."""
-        if not run:
-            raise Invalid("This node has no interactive sessions.")
+        """Run a command to its end, or have it ready for a client to start by connecting.
+
+        Raises ExecTimeout, Invalid for unbalanced quotes.
+        """
         try:
             words = shlex.split(command)
         except ValueError as exc:
             raise Invalid(f"The command cannot be split into words: {exc}.") from exc
+        if not run:
+            exec_id, token = self._ask(
+                container, lambda name: self._terminals.prepare(container.uuid, name, words, interactive)
+            )
+            return {"output": None, "exit_code": None, "exec_id": exec_id, "token": token}
         result = self._ask(
             container,
             lambda name: self._plugs.runtime.containers.execute(
-                name, words, self._plugs.conf.docker.execute_timeout
+                name, words, self._plugs.conf.docker.execute_timeout, tty=interactive
             ),
         )
         return {
@@ -161,6 +261,43 @@ class ComputeEndpoint:
             "exec_id": None,
             "token": None,
         }
+
+    def container_exec_resize(
+        self, context: RequestContext, exec_id: str, height: str | int | None, width: str | int | None
+    ) -> None:
+        self._terminals.resize_exec(exec_id, _characters(height), _characters(width))
+
+    def container_attach(self, context: RequestContext, container: WireContainer) -> str:
+        """A token to connect with. Zun's API process lets nobody attach who may not."""
+        return self._ask(container, lambda name: self._terminals.attach(container.uuid, name))
+
+    def container_resize(
+        self,
+        context: RequestContext,
+        container: WireContainer,
+        height: str | int | None,
+        width: str | int | None,
+    ) -> Container | None:
+        size = _characters(height), _characters(width)
+        self._ask(container, lambda name: self._terminals.resize(name, *size))
+        return self._plugs.database.read(lambda session: containers.find(session, container.uuid))
+
+    def container_get_archive(
+        self, context: RequestContext, container: WireContainer, path: str, encode_data: bool
+    ) -> tuple[str, dict[str, Any]]:
+        limit = self._plugs.conf.max_archive_size
+        return self._ask(
+            container,
+            lambda name: archives.read(
+                self._plugs.runtime.archives, name, path, encode=encode_data, limit=limit
+            ),
+        )
+
+    def container_put_archive(
+        self, context: RequestContext, container: WireContainer, path: str, data: str, decode_data: bool
+    ) -> None:
+        tar = content(data, encoded=decode_data)
+        self._ask(container, lambda name: self._plugs.runtime.archives.put(name, path, tar))
 
     def container_top(
         self,
@@ -194,6 +331,14 @@ class ComputeEndpoint:
         except (RuntimeConflict, RuntimeNotFound) as exc:
             self._refresh_now(container.uuid)
             raise Conflict(exc.message) from exc
+
+
+def _characters(value: str | int | None) -> int:
+    """A height or width, which travels as text. Raises Invalid for what a terminal cannot have."""
+    text = str(value)
+    if not re.fullmatch("[0-9]{1,5}", text) or not 1 <= int(text) <= MAX_CHARACTERS:
+        raise Invalid(f"The size of a terminal is from 1 to {MAX_CHARACTERS} characters each way.")
+    return int(text)
 
 
 def _seconds(timeout: str | int | None) -> int | None:

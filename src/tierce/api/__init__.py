@@ -4,5 +4,5 @@ Microversions, parameter quirks, error envelopes and links live here and nowhere
 means, who may make it and what it changes is `tierce.control`'s.
 
 To add a route: a module in `resources/`, its parameters in `requests/`, its documents in `views/`, a
-line in `app.py`.
+line in `app.py`, what it takes and answers in `openapi/`.
 """

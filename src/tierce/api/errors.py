@@ -23,6 +23,7 @@ from tierce.model import errors
 LOG = logging.getLogger(__name__)
 
 INTERNAL: Final = "container.internal-server-error"
+VERSION_UNSUPPORTED: Final = "container.microversion-unsupported"
 MICROVERSION_GUIDE: Final = (
     "https://specs.openstack.org/openstack/api-sig/guidelines/microversion_specification.html"
 )
@@ -36,8 +37,12 @@ DOMAIN: Final[Mapping[type[errors.TierceError], tuple[int, str]]] = {
     errors.MalformedBody: (400, "container.malformed-request-body"),
     errors.ImageNotFound: (400, "container.image-not-found"),
     errors.NoInteractiveFlag: (400, "container.no-interactive-flag"),
+    errors.Base64Invalid: (400, "container.base-64-exception"),
+    errors.ArchiveTooLarge: (413, "container.archive-too-large"),
+    errors.OperationNotSupported: (400, "container.operation-not-supported"),
     errors.NotAuthorized: (403, "container.not-authorized"),
     errors.PolicyNotAuthorized: (403, "container.policy-not-authorized"),
+    errors.ExternalNetworkAttachForbidden: (403, "container.external-network-attach-forbidden"),
     errors.OverQuota: (403, "container.over-quota"),
     errors.NotFound: (404, "container.resource-not-found"),
     errors.ContainerNotFound: (404, "container.container-not-found"),
@@ -49,6 +54,7 @@ DOMAIN: Final[Mapping[type[errors.TierceError], tuple[int, str]]] = {
     errors.PortNotFound: (404, "container.port-not-found"),
     errors.VolumeNotFound: (404, "container.volume-not-found"),
     errors.RegistryNotFound: (404, "container.registry-not-found"),
+    errors.ExecNotFound: (404, "container.exec-instance-not-found"),
     errors.Conflict: (409, "container.conflict"),
     errors.InvalidState: (409, "container.invalid-state-exception"),
     errors.ContainerAlreadyExists: (409, "container.container-already-exists"),
@@ -57,11 +63,14 @@ DOMAIN: Final[Mapping[type[errors.TierceError], tuple[int, str]]] = {
     errors.HostNotUp: (409, "container.host-not-up"),
     errors.ResourcesUnavailable: (409, "container.resources-unavailable"),
     errors.RuntimeFailure: (500, "container.docker-error"),
+    errors.InvalidEncryptionKey: (500, "container.invalid-encryption-key"),
     errors.RuntimeConflict: (409, "container.conflict"),
     errors.RuntimeNotFound: (409, "container.conflict"),
     errors.RuntimeBadRequest: (400, "container.invalid"),
     errors.RuntimeUnreachable: (503, "container.runtime-unreachable"),
     errors.RuntimeTimeout: (504, "container.runtime-timeout"),
+    errors.ImageSearchFailed: (503, "container.image-search-failed"),
+    errors.NoNodeUp: (503, "container.no-node-up"),
     errors.BusUnavailable: (503, "container.bus-unavailable"),
     errors.RpcTimeout: (504, "container.rpc-timeout"),
     errors.DatabaseBusy: (503, "container.database-busy"),
@@ -130,8 +139,7 @@ def _unsupported_version(req: Request, resp: falcon.Response, exc: UnsupportedVe
         "min_version": str(MINIMUM),
         "links": [{"rel": "help", "href": MICROVERSION_GUIDE}],
     }
-    code = "container.microversion-unsupported"
-    _send(req, resp, Problem(406, code, exc.title or "", exc.description or "", extra))
+    _send(req, resp, Problem(406, VERSION_UNSUPPORTED, exc.title or "", exc.description or "", extra))
 
 
 def _unexpected(req: Request, resp: falcon.Response, exc: Exception, _params: Any) -> None:

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import falcon
 import orjson
@@ -30,10 +30,20 @@ class Request(falcon.Request):
         return f"{self.scheme}://{self.netloc}"
 
 
-def answer(resp: falcon.Response, status: int, document: Any, location: str | None = None) -> None:
-    """Answer with a JSON document."""
+def document(value: Any) -> bytes:
+    """A body: the value as JSON."""
+    return orjson.dumps(value)
+
+
+def respond(resp: falcon.Response, status: int, body: bytes) -> None:
+    """Answer with a body that is JSON already."""
     resp.status = status
-    resp.data = orjson.dumps(document)
+    resp.data = body
+
+
+def answer(resp: falcon.Response, status: int, value: Any, location: str | None = None) -> None:
+    """Answer with a value as JSON."""
+    respond(resp, status, document(value))
     if location is not None:
         resp.set_header("Location", location)
 
@@ -49,6 +59,8 @@ def deleted(resp: falcon.Response) -> None:
 
 
 Responder = Callable[..., None]
+
+_VERSIONS: Final = "versions"
 
 
 def supported(first: str = str(MINIMUM), last: str = str(MAXIMUM)) -> Callable[[Responder], Responder]:
@@ -68,6 +80,13 @@ def supported(first: str = str(MINIMUM), last: str = str(MAXIMUM)) -> Callable[[
                 )
             responder(resource, req, resp, **params)
 
+        respond.__dict__[_VERSIONS] = (lowest, highest)
         return respond
 
     return decorate
+
+
+def versions_of(responder: Responder) -> tuple[Version, Version]:
+    """The first and the last version at which a responder is there."""
+    first, last = responder.__dict__.get(_VERSIONS, (MINIMUM, MAXIMUM))
+    return first, last

@@ -41,10 +41,11 @@ def single(values: dict[str, list[str]]) -> dict[str, str]:
     return {key: given[0] for key, given in values.items()}
 
 
-def body(req: Request) -> dict[str, Any]:
+def body(req: Request, opaque: str | None = None) -> dict[str, Any]:
     """The body: a JSON object, or a form if it says so; empty means no parameters.
 
-    Clients send JSON under any content type, so only forms go by their label. Raises MalformedBody.
+    Clients send JSON under any content type, so only forms go by their label. The string in the field
+    `opaque` may hold anything, NUL characters too. Raises MalformedBody.
     """
     raw = _read(req)
     if not raw:
@@ -57,13 +58,18 @@ def body(req: Request) -> dict[str, Any]:
         raise MalformedBody(f"The request body is not valid JSON: {exc}") from exc
     if not isinstance(document, dict):
         raise MalformedBody("The request body must be a JSON object.")
-    _require_carriable(document)
+    _require_carriable(
+        {field: value for field, value in document.items() if field != opaque or not isinstance(value, str)}
+    )
     return document
 
 
-def merged(req: Request) -> dict[str, Any]:
-    """Query string and body as one set: clients use either. Raises InvalidValue for a key in both."""
-    in_query, in_body = single(query(req)), body(req)
+def merged(req: Request, opaque: str | None = None) -> dict[str, Any]:
+    """Query string and body as one set: clients use either. Raises InvalidValue for a key in both.
+
+    `opaque` as for `body`.
+    """
+    in_query, in_body = single(query(req)), body(req, opaque)
     for key in in_query.keys() & in_body.keys():
         raise InvalidValue(f"Parameter '{key}' is given both in the query string and in the body.")
     return in_query | in_body

@@ -261,7 +261,13 @@ class _Server(wsgi.Server):
 
 
 class ApiServer:
-    def __init__(self, application: Callable[..., Any], host: str, port: int, threads: int) -> None:
+    def __init__(
+        self, application: Callable[..., Any], host: str, port: int, threads: int, *, shared: bool = False
+    ) -> None:
+        """`shared`: other processes of the same service listen on the port too, and the system shares out
+        the connections; whoever starts them has seen that nobody else does.
+        """
+        self._shared = shared
         self._server = _Server(
             (host, port),
             application,
@@ -270,13 +276,14 @@ class ApiServer:
             request_queue_size=_BACKLOG,
             timeout=_WAIT,
             shutdown_timeout=_SHUTDOWN_TIMEOUT,
+            reuse_port=shared,
         )
         self._thread = threading.Thread(target=self._server.serve, name="tierce-http", daemon=True)
 
     def start(self) -> tuple[str, int]:
         """Listen and serve; returns the address. Raises AddressInUse, or OSError for another reason."""
         host, port = self._server.bind_addr
-        if port and _listened_on(host, port):
+        if port and not self._shared and _listened_on(host, port):
             raise AddressInUse(f"Another program listens on {host}:{port}. Stop it, or set [api] port.")
         self._server.prepare()
         self._thread.start()

@@ -17,7 +17,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
     os.umask(0o077)
-    database = engine.connect(conf)
+    database = engine.connect(conf, patient=True)
     try:
         if args.db_command == "upgrade":
             print(schema.upgrade(database))

@@ -11,10 +11,10 @@ from types import ModuleType
 from tierce import __version__, config
 from tierce.model.errors import TierceError
 
-_COMMANDS = ("standalone", "db", "user", "home")
+_COMMANDS = ("standalone", "db", "user", "home", "registry", "policy", "openapi")
 """Names of the modules beside this one, each with `add_parser(subparsers)` and `run`."""
 
-_WITHOUT_CONFIGURATION = ("home",)
+_WITHOUT_CONFIGURATION = ("home", "openapi")
 
 _SEARCHED = ("~/.tierce/tierce.conf", "/etc/tierce/tierce.conf", "/etc/zun/zun.conf")
 

@@ -6,6 +6,7 @@ import fcntl
 import logging
 import os
 import random
+import secrets
 import signal
 import threading
 from collections.abc import Iterator
@@ -19,13 +20,16 @@ from stevedore import driver
 from tierce.agent.agent import Agent
 from tierce.agent.runner import Observer
 from tierce.api.app import create_app
+from tierce.api.front import put_before
 from tierce.api.server import ApiServer
 from tierce.control import Services
 from tierce.control.build import build_services
 from tierce.db import engine, schema
+from tierce.db.secrets import ensure_key
 from tierce.identity.base import Identity
 from tierce.model.clock import Clock, SystemClock
 from tierce.model.errors import TierceError
+from tierce.networks.addresses import AddressPool
 from tierce.networks.bridge import BridgeResolver
 from tierce.observability import logs
 from tierce.placement.builtin import BuiltinPlacement
@@ -98,22 +102,27 @@ class Standalone:
     def __init__(
         self, conf: cfg.ConfigOpts, clock: Clock | None = None, observer: Observer | None = None
     ) -> None:
-        """Connect to the database, bringing its schema up to date. Raises SchemaMismatch."""
+        """Connect to the database, bringing its schema up to date.
+
+        Raises SchemaMismatch, InvalidEncryptionKey.
+        """
         clock = clock or SystemClock()
         rng = random.Random()  # noqa: S311 (names and jitter, no secrets)
         self._database = engine.connect(conf)
         schema.upgrade(self._database)
+        ensure_key(conf, lambda: secrets.token_urlsafe(24))
         self._runtime: Runtime = _plug("tierce.runtimes", conf.container_driver).from_conf(conf)
         placement = BuiltinPlacement(conf)
         transport = build_transport(conf)
         self._compute = ComputeClient(transport, conf, clock)
         extra: dict[str, Any] = {} if observer is None else {"observer": observer}
         self.agent = Agent(conf, self._database, self._runtime, placement, transport, clock, rng, **extra)
+        networks = BridgeResolver(self.agent.node_uuid, AddressPool.from_conf(conf))
         self.services: Services = build_services(
-            conf, self._database, placement, BridgeResolver(self.agent.node_uuid), self._compute, clock, rng
+            conf, self._database, placement, networks, self._compute, clock, rng
         )
         identity: Identity = _plug("tierce.identity", conf.api.auth_strategy).from_conf(conf)
-        self.application = create_app(conf, self.services, identity, clock)
+        self.application = put_before(create_app(conf, self.services, identity, clock), conf)
         self._api = ApiServer(self.application, conf.api.host_ip, conf.api.port, conf.api.threads)
 
     def start(self) -> tuple[str, int]:

@@ -5,9 +5,33 @@ from collections.abc import Iterable, Sequence
 from oslo_config import cfg
 from oslo_log import log
 
-from tierce.config import agent, api, compute, database, default, docker, network, quota, scheduler, volume
+from tierce.config import (
+    agent,
+    api,
+    compute,
+    database,
+    default,
+    docker,
+    network,
+    quota,
+    scheduler,
+    volume,
+    websocket_proxy,
+)
 
-_MODULES = (default, api, agent, compute, database, docker, network, quota, scheduler, volume)
+_MODULES = (
+    default,
+    api,
+    agent,
+    compute,
+    database,
+    docker,
+    network,
+    quota,
+    scheduler,
+    volume,
+    websocket_proxy,
+)
 
 
 def list_opts() -> Iterable[tuple[str, Sequence[cfg.Opt]]]:

@@ -4,6 +4,8 @@ import socket
 
 from oslo_config import cfg
 
+from tierce.config import addresses
+
 GROUP = "DEFAULT"
 OPTIONS = [
     cfg.HostAddressOpt(
@@ -12,12 +14,30 @@ OPTIONS = [
         sample_default="<host name>",
         help="Name of this node: its RPC server name and the value of `host` in the database.",
     ),
+    cfg.HostAddressOpt(
+        "my_ip",
+        default=addresses.own(),
+        sample_default="<address of this machine>",
+        help="Address under which others reach this machine.",
+    ),
     cfg.StrOpt("state_path", default="/var/lib/zun", help="Where this service keeps its files."),
     cfg.StrOpt(
         "transport_url", default="inprocess://", secret=True, help="The message bus, e.g. rabbit://..."
     ),
     cfg.IntOpt(
         "rpc_response_timeout", default=60, min=1, help="Seconds that a call waits for a node's reply."
+    ),
+    cfg.MultiStrOpt(
+        "auth_encryption_key",
+        default=[],
+        secret=True,
+        help="Key of the passwords in the database: 32 characters. Given several times, the first encrypts "
+        "and all decrypt.",
+    ),
+    cfg.StrOpt(
+        "auth_encryption_key_file",
+        default="$state_path/auth_encryption_key",
+        help="Keys, one a line, where auth_encryption_key is not set; `tierce standalone` makes it.",
     ),
     cfg.StrOpt("container_driver", default="docker", help="Runtime plug: docker or fake."),
     cfg.StrOpt("container_runtime", default="runc", help="OCI runtime of a container that names none."),
@@ -46,6 +66,13 @@ OPTIONS = [
     ),
     cfg.IntOpt(
         "image_pull_idle_timeout", default=300, min=1, help="Seconds without progress that end a pull."
+    ),
+    cfg.IntOpt(
+        "max_archive_size",
+        default=32 * 1024 * 1024,
+        min=10240,
+        help="Bytes of a tar file that one request may move to or from a container. It travels in one "
+        "message of the bus, which needs a third more.",
     ),
     cfg.IntOpt(
         "service_down_time", default=180, help="Seconds after its last heartbeat that a node counts as down."

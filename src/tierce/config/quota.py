@@ -4,6 +4,15 @@ from oslo_config import cfg
 
 GROUP = "quota"
 OPTIONS = [
+    cfg.StrOpt(
+        "driver",
+        default="zun.common.quota.DbQuotaDriver",
+        choices=[
+            ("zun.common.quota.DbQuotaDriver", "count what a project has, and hold it to its limits"),
+            ("zun.common.quota.NoopQuotaDriver", "limit nothing and count nothing"),
+        ],
+        help="Whether limits are in force.",
+    ),
     cfg.IntOpt("containers", default=40, min=-1, help="Containers."),
     cfg.IntOpt("cpu", default=20, min=-1, help="vCPUs."),
     cfg.IntOpt("memory", default=51200, min=-1, help="Memory, MiB."),

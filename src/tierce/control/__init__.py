@@ -3,12 +3,21 @@
 import dataclasses
 
 from tierce.control.actions import Actions
+from tierce.control.archives import Archives
 from tierce.control.containers import Containers
-from tierce.control.hosts import Hosts, HostServices
+from tierce.control.hosts import Hosts
 from tierce.control.images import Images
 from tierce.control.inspection import Inspection
 from tierce.control.lifecycle import Lifecycle
+from tierce.control.networking import Networking
+from tierce.control.networks import Networks
 from tierce.control.policy import Policy
+from tierce.control.quotas import ProjectQuotas, QuotaClasses
+from tierce.control.registries import Registries
+from tierce.control.remaking import Remaking
+from tierce.control.resizing import Resizing
+from tierce.control.services import AvailabilityZones, HostServices
+from tierce.control.terminals import Terminals
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -18,8 +27,18 @@ class Services:
     policy: Policy
     containers: Containers
     lifecycle: Lifecycle
+    resizing: Resizing
+    remaking: Remaking
     inspection: Inspection
+    networking: Networking
+    networks: Networks
+    terminals: Terminals
+    archives: Archives
     actions: Actions
     hosts: Hosts
     hosts_services: HostServices
+    zones: AvailabilityZones
     images: Images
+    registries: Registries
+    quotas: ProjectQuotas
+    quota_classes: QuotaClasses

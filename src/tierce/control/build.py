@@ -6,15 +6,28 @@ from oslo_config import cfg
 
 from tierce.control import Services
 from tierce.control.actions import Actions
+from tierce.control.archives import Archives
 from tierce.control.containers import Containers
 from tierce.control.creation import Creation
-from tierce.control.hosts import Hosts, HostServices
+from tierce.control.hosts import Hosts
 from tierce.control.images import Images
 from tierce.control.inspection import Inspection
+from tierce.control.intake import Intake
 from tierce.control.lifecycle import Lifecycle
 from tierce.control.messages import Messages
+from tierce.control.networking import Networking
+from tierce.control.networks import Networks
+from tierce.control.node_calls import NodeCalls
+from tierce.control.places import Places
 from tierce.control.policy import Policy
+from tierce.control.quotas import ProjectQuotas, QuotaClasses, Quotas
+from tierce.control.registries import Registries
+from tierce.control.remaking import Remaking
+from tierce.control.resizing import Resizing
+from tierce.control.services import AvailabilityZones, HostServices
+from tierce.control.terminals import Terminals
 from tierce.db.engine import Database
+from tierce.db.secrets import Keyring
 from tierce.model.clock import Clock
 from tierce.networks.base import NetworkResolver
 from tierce.placement.base import Placement
@@ -31,18 +44,33 @@ def build_services(
     clock: Clock,
     rng: random.Random,
 ) -> Services:
-    """Raises InvalidValue for a configuration that names what does not exist."""
-    policy = Policy(conf)
+    """Raises InvalidValue for a configuration that names what does not exist, InvalidEncryptionKey."""
+    policy = Policy(conf, clock)
     messages = Messages(compute)
+    places = Places(conf.api.threads // 2)
+    calls = NodeCalls(conf, database, policy, clock, places)
+    quotas = Quotas(conf)
+    intake = Intake(conf, database, policy, clock)
     scheduler = Scheduler(conf, placement)
+    resizing = Resizing(conf, database, intake, policy, quotas, placement, compute, messages, clock, places)
     creation = Creation(conf, database, policy, scheduler, placement, networks, messages, clock, rng)
     return Services(
         policy=policy,
         containers=Containers(conf, database, policy, creation, clock),
-        lifecycle=Lifecycle(conf, database, policy, placement, messages, clock),
-        inspection=Inspection(conf, database, policy, compute, clock),
+        lifecycle=Lifecycle(conf, intake, policy, placement, messages, clock),
+        resizing=resizing,
+        remaking=Remaking(intake, placement, messages),
+        inspection=Inspection(calls, compute),
+        terminals=Terminals(conf, calls, compute),
+        archives=Archives(conf, calls, compute),
+        networking=Networking(intake, database, policy, networks, messages),
+        networks=Networks(conf, database, policy, networks, compute, clock, places),
         actions=Actions(database, policy),
         hosts=Hosts(database, policy),
         hosts_services=HostServices(conf, database, policy, clock),
-        images=Images(conf, database, policy, compute, clock),
+        images=Images(conf, database, policy, compute, clock, places),
+        registries=Registries(database, policy, Keyring.from_conf(conf), clock),
+        zones=AvailabilityZones(conf, database, policy),
+        quotas=ProjectQuotas(quotas, database, policy, clock),
+        quota_classes=QuotaClasses(quotas, database, policy, clock),
     )

@@ -1,6 +1,6 @@
 """Reading and naming containers."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from oslo_config import cfg
@@ -40,13 +40,23 @@ class Containers:
         Raises PolicyNotAuthorized (also for a filter or an order by a hidden field), ContainerNotFound
         for a bad marker, InvalidParameterValue for a bad sort key.
         """
+        context = self._require_listing(context, query, all_projects)
+        return self._database.read(lambda session: containers.page(session, context, query))
+
+    def fingerprint(self, context: RequestContext, query: ListQuery, all_projects: bool) -> Hashable:
+        """What changes whenever a page of `list` does; raises as it does but for a bad marker or key."""
+        context = self._require_listing(context, query, all_projects)
+        return self._database.read(lambda session: containers.fingerprint(session, context))
+
+    def _require_listing(
+        self, context: RequestContext, query: ListQuery, all_projects: bool
+    ) -> RequestContext:
         self._policy.require(context, "container:get_all")
         if all_projects:
             self._policy.require(context, "container:get_all_all_projects")
-            context = context.spanning()
         for field in (*query.filters, query.sort_key):
             self._policy.require(context, f"container:get_one:{field}")
-        return self._database.read(lambda session: containers.page(session, context, query))
+        return context.spanning() if all_projects else context
 
     def get(self, context: RequestContext, ident: str, all_projects: bool = False) -> Container:
         """One container by uuid or name. Raises ContainerNotFound, Conflict, PolicyNotAuthorized."""

@@ -1,7 +1,7 @@
 """Accepting a new container: check everything, then write it all in one transaction."""
 
+import dataclasses
 import logging
-import math
 import random
 import uuid
 from typing import Any
@@ -11,11 +11,13 @@ from sqlalchemy.orm import Session
 
 from tierce.control import naming
 from tierce.control.messages import Messages
+from tierce.control.networking import require_attachable
 from tierce.control.policy import Policy
 from tierce.control.quotas import Quotas
+from tierce.control.registries import find as find_registry
 from tierce.db import actions, containers, nodes
 from tierce.db.engine import Database
-from tierce.db.tables import Container, Volume, VolumeMapping
+from tierce.db.tables import Container, Registry, Volume, VolumeMapping
 from tierce.images.reference import parse
 from tierce.model.clock import Clock
 from tierce.model.container import RestartPolicy
@@ -24,7 +26,6 @@ from tierce.model.errors import (
     InvalidValue,
     NotAuthorized,
     NoValidHost,
-    RegistryNotFound,
     RequestedHostNotFound,
     ResourcesUnavailable,
 )
@@ -69,14 +70,18 @@ class Creation:
         NotFound for what the request refers to, OverQuota, ContainerAlreadyExists.
         """
         self._check_policy(context, spec)
+        groups = self._networks.security_groups(context, spec.security_groups)
+        spec = dataclasses.replace(spec, security_groups=groups)
         self._check_references(spec)
+        registry = self._registry(context, spec)
         requested = self._networks.resolve(context, spec.nets)
+        require_attachable(self._policy, context, requested)
         try:
             container = self._database.write(
-                lambda session: self._insert(session, context, spec, requested, run)
+                lambda session: self._insert(session, context, spec, registry, requested, run)
             )
         except NoValidHost as exc:
-            return self._insert_refused(context, spec, str(exc))
+            return self._insert_refused(context, spec, registry, str(exc))
         self._messages.create(context, container, requested, run)
         return container
 
@@ -98,16 +103,22 @@ class Creation:
     def _check_references(self, spec: ContainerSpec) -> None:
         if (spec.image_driver or self._conf.default_image_driver) == "docker":
             parse(spec.image)
-        if spec.registry is not None:
-            raise RegistryNotFound(spec.registry)
-        if spec.security_groups:
-            raise InvalidValue(f"Security group {spec.security_groups[0]} not found.")
         if spec.cpu_policy == "dedicated" and spec.cpu is not None and not float(spec.cpu).is_integer():
             raise InvalidValue("A container with dedicated CPUs takes whole ones: `cpu` must be an integer.")
 
+    def _registry(self, context: RequestContext, spec: ContainerSpec) -> Registry | None:
+        """The registry that the request names, in which its image must be possible."""
+        name = spec.registry
+        if name is None:
+            return None
+        registry = self._database.read(lambda session: find_registry(session, context, name))
+        if (spec.image_driver or self._conf.default_image_driver) == "docker":
+            parse(spec.image).within(registry.domain)
+        return registry
+
     # --- the row --------------------------------------------------------------------------------
 
-    def _build(self, context: RequestContext, spec: ContainerSpec) -> Container:
+    def _build(self, context: RequestContext, spec: ContainerSpec, registry: Registry | None) -> Container:
         conf = self._conf
         now = self._clock.now()
         restart = spec.restart_policy
@@ -136,13 +147,15 @@ class Creation:
             interactive=spec.interactive,
             tty=spec.tty,
             restart_policy=_restart_policy(restart) if restart else {},
-            security_groups=[],
+            security_groups=list(spec.security_groups),
             ports=[],
             addresses={},
             runtime=spec.runtime,
             privileged=spec.privileged,
             healthcheck=_healthcheck(spec),
             exposed_ports={port: {} for port in spec.exposed_ports},
+            registry_id=registry.id if registry else None,
+            registry_uuid=registry.uuid if registry else None,
             status=Status.CREATING,
             task_state=TaskState.CREATING,
             generation=0,
@@ -154,11 +167,12 @@ class Creation:
         session: Session,
         context: RequestContext,
         spec: ContainerSpec,
+        registry: Registry | None,
         requested: list[RequestedNetwork],
         run: bool,
     ) -> Container:
         """The one transaction: quota, claim, container, mounts and the queued action."""
-        container = self._build(context, spec)
+        container = self._build(context, spec, registry)
         self._reserve_quota(session, container)
         container.host = self._claim(session, spec, container)
         containers.insert(session, container, self._conf.compute.unique_container_name_scope)
@@ -175,11 +189,13 @@ class Creation:
         )
         return container
 
-    def _insert_refused(self, context: RequestContext, spec: ContainerSpec, reason: str) -> Container:
+    def _insert_refused(
+        self, context: RequestContext, spec: ContainerSpec, registry: Registry | None, reason: str
+    ) -> Container:
         """No node can take it: the container is there, in Error, and says why."""
 
         def work(session: Session) -> Container:
-            refused = self._build(context, spec)
+            refused = self._build(context, spec, registry)
             refused.status, refused.task_state, refused.status_reason = Status.ERROR, None, reason
             self._reserve_quota(session, refused)
             return containers.insert(session, refused, self._conf.compute.unique_container_name_scope)
@@ -199,24 +215,27 @@ class Creation:
         """Take what the container needs from the best node that still has it."""
         if spec.host is not None and nodes.by_hostname(session, spec.host) is None:
             raise RequestedHostNotFound(spec.host)
-        asked = Resources(
-            vcpus=max(1, math.ceil(container.cpu or 0)),
-            memory_mb=max(1, int(container.memory or 0)),
-            disk_gb=container.disk or 0,
-        )
+        asked = Resources.of(container.cpu, container.memory, container.disk)
         demand = Demand(
             availability_zone=spec.availability_zone or self._conf.default_schedule_zone,
             runtime=spec.runtime,
             host=spec.host,
         )
         refusals = []
-        for host in self._scheduler.select(session, demand, asked, self._clock.now()):
+        for node in self._scheduler.select(session, demand, asked, self._clock.now()):
+            # GiB; 0 is no limit, or none possible.
+            limit = container.disk or (self._conf.default_disk if node.limits_disk else 0)
             try:
-                self._placement.claim(session, container.uuid, host, asked)
+                self._placement.claim(
+                    session, container.uuid, node.host, dataclasses.replace(asked, disk_gb=limit)
+                )
             except ResourcesUnavailable as exc:
                 refusals.append(str(exc))
             else:
-                return host
+                if limit != container.disk:
+                    self._quotas.reserve(session, container.project_id or "", {"disk": limit})
+                    container.disk = limit
+                return node.host
         raise NoValidHost(f"There are not enough hosts available. {'; '.join(refusals)}.")
 
     def _insert_mount(self, session: Session, container: Container, mount: MountRequest) -> None:

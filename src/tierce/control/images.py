@@ -1,33 +1,52 @@
-"""Image records: pulls on nodes that an administrator asked for."""
+"""Image records: pulls on nodes that an administrator asked for; and searching for images."""
 
+import logging
 from collections.abc import Sequence
+from typing import Any
 
 from oslo_config import cfg
 from sqlalchemy.orm import Session
 
 from tierce.control import liveness
 from tierce.control.lookup import canonical_uuid
+from tierce.control.places import Places
 from tierce.control.policy import Policy
-from tierce.db import images, nodes
+from tierce.db import images, nodes, services
 from tierce.db.engine import Database
 from tierce.db.tables import Image
 from tierce.images.reference import parse
 from tierce.model.clock import Clock
 from tierce.model.context import RequestContext
-from tierce.model.errors import ComputeNodeNotFound, HostNotUp, ImageRecordNotFound, InvalidValue
+from tierce.model.errors import (
+    BusUnavailable,
+    ComputeNodeNotFound,
+    HostNotUp,
+    ImageRecordNotFound,
+    InvalidValue,
+    NoNodeUp,
+)
 from tierce.model.spec import ListQuery
 from tierce.rpc.client import ComputeClient
+
+LOG = logging.getLogger(__name__)
 
 
 class Images:
     def __init__(
-        self, conf: cfg.ConfigOpts, database: Database, policy: Policy, compute: ComputeClient, clock: Clock
+        self,
+        conf: cfg.ConfigOpts,
+        database: Database,
+        policy: Policy,
+        compute: ComputeClient,
+        clock: Clock,
+        places: Places,
     ) -> None:
         self._conf = conf
         self._database = database
         self._policy = policy
         self._compute = compute
         self._clock = clock
+        self._places = places
 
     def list(self, context: RequestContext, query: ListQuery) -> Sequence[Image]:
         """One page of the project's image records."""
@@ -37,11 +56,7 @@ class Images:
     def get(self, context: RequestContext, ident: str) -> Image:
         """One image record by uuid. Raises ImageRecordNotFound."""
         self._policy.require(context, "image:get_one")
-        as_uuid = canonical_uuid(ident)
-        if as_uuid is None:
-            raise ImageRecordNotFound(ident)
-        scope = context.spanning() if context.is_admin else context
-        return self._database.read(lambda session: images.get(session, scope, as_uuid))
+        return self._database.read(lambda session: _find(session, context, ident))
 
     def pull(self, context: RequestContext, repo: str, host: str) -> Image:
         """Record a pull and tell the node; `image_id` is set when the node has the image.
@@ -56,14 +71,53 @@ class Images:
 
         def work(session: Session) -> Image:
             hostname = self._resolve_host(session, host)
-            now = self._clock.now()
-            if not liveness.is_up(session, hostname, now, self._conf.service_down_time):
-                raise HostNotUp(hostname)
-            return images.request(session, context, reference.name, tag, hostname, now)
+            self._require_up(session, hostname)
+            return images.request(session, context, reference.name, tag, hostname, self._clock.now())
 
         image = self._database.write(work)
-        self._compute.image_pull(context, image.host or "", image)
+        try:
+            self._compute.image_pull(context, image.host or "", image)
+        except (BusUnavailable, HostNotUp) as exc:
+            LOG.warning("The pull %s waits for its node's next look: %s", image.uuid, exc)
         return image
+
+    def delete(self, context: RequestContext, ident: str) -> None:
+        """Have the node remove the image and its record.
+
+        Raises ImageRecordNotFound, HostNotUp; Conflict while the image is being pulled or a container
+        has it; and what a node that is called may raise: RuntimeUnreachable, RpcTimeout, ServiceBusy.
+        """
+        self._policy.require(context, "image:delete")
+
+        def work(session: Session) -> Image:
+            image = _find(session, context, ident)
+            self._require_up(session, image.host or "")
+            return image
+
+        image = self._database.read(work)
+        with self._places.one():
+            self._compute.image_delete(context, image.host or "", image)
+
+    def search(
+        self, context: RequestContext, name: str, driver: str | None, exact: bool
+    ) -> Sequence[dict[str, Any]]:
+        """Images of that name, or with it in their names, where the driver takes them from.
+
+        Any node that is up is asked. Raises InvalidValue for a bad name, OperationNotSupported for a
+        registry that cannot be searched, NoNodeUp, ImageSearchFailed, RpcTimeout,
+        ServiceBusy.
+        """
+        self._policy.require(context, "image:search")
+        parse(name)
+        self._database.read(self._require_a_node)
+        with self._places.one():
+            return self._compute.image_search(
+                context,
+                None,
+                image=name,
+                image_driver_name=driver or self._conf.default_image_driver,
+                exact_match=exact,
+            )
 
     def _resolve_host(self, session: Session, host: str) -> str:
         as_uuid = canonical_uuid(host)
@@ -73,3 +127,21 @@ class Images:
             return nodes.get(session, host, by_uuid=False).hostname
         except ComputeNodeNotFound as exc:
             raise InvalidValue(f"Invalid input for field 'host'. {exc}") from exc
+
+    def _require_up(self, session: Session, host: str) -> None:
+        if not liveness.is_up(session, host, self._clock.now(), self._conf.service_down_time):
+            raise HostNotUp(host)
+
+    def _require_a_node(self, session: Session) -> None:
+        now, down_time = self._clock.now(), self._conf.service_down_time
+        if not any(services.is_up(service, now, down_time) for service in services.every(session)):
+            raise NoNodeUp()
+
+
+def _find(session: Session, context: RequestContext, ident: str) -> Image:
+    """An image record by uuid: an administrator finds those of every project."""
+    as_uuid = canonical_uuid(ident)
+    if as_uuid is None:
+        raise ImageRecordNotFound(ident)
+    scope = context.spanning() if context.is_admin else context
+    return images.get(session, scope, as_uuid)

@@ -1,27 +1,21 @@
-"""Accepting what changes a container: one transaction that claims it and queues the action."""
+"""Accepting what changes a container's state: start, stop and their like, and delete."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from oslo_config import cfg
 from sqlalchemy.orm import Session
 
 from tierce.control import liveness, lookup
+from tierce.control.intake import Intake
 from tierce.control.messages import Messages
 from tierce.control.policy import Policy
-from tierce.db import actions, containers
-from tierce.db.engine import Database
+from tierce.db import containers
 from tierce.db.tables import Container
 from tierce.model.clock import Clock
 from tierce.model.context import RequestContext
-from tierce.model.errors import ContainerHostNotUp, StaleObject
-from tierce.model.lifecycle import ACCEPTANCE, Status, require_allowed
+from tierce.model.errors import ContainerHostNotUp
+from tierce.model.lifecycle import Status, require_allowed
 from tierce.placement.base import Placement
-
-T = TypeVar("T")
-
-_RACES = 5
-"""Times that a lost compare-and-swap is decided again on the new state before the caller hears of it."""
 
 _STOP_BEFORE_DELETE = 10
 """Seconds of grace of a delete that stops first."""
@@ -31,14 +25,14 @@ class Lifecycle:
     def __init__(
         self,
         conf: cfg.ConfigOpts,
-        database: Database,
+        intake: Intake,
         policy: Policy,
         placement: Placement,
         messages: Messages,
         clock: Clock,
     ) -> None:
         self._down_time = conf.service_down_time
-        self._database = database
+        self._intake = intake
         self._policy = policy
         self._placement = placement
         self._messages = messages
@@ -97,52 +91,17 @@ class Lifecycle:
                     raise ContainerHostNotUp(container.uuid, container.host)
                 self._placement.release(session, container.uuid)
             arguments = {"force": force, "stop_timeout": _STOP_BEFORE_DELETE if stop else None}
-            return self._queue(session, context, container, rule, "delete", arguments)
+            self._intake.queue(session, context, container, rule, "delete", arguments)
+            return container
 
-        container = self._decide(work)
+        container = self._intake.decide(work)
         if container is not None:
             self._messages.delete(context, container, force)
 
     def _accept(self, context: RequestContext, ident: str, action: str, **arguments: Any) -> Container:
         def work(session: Session) -> Container:
-            container = lookup.permitted(session, self._policy, context, ident, f"container:{action}")
-            require_allowed(action, container.uuid, container.status, container.task_state)
-            liveness.require_up(session, container, self._clock.now(), self._down_time)
-            return self._queue(session, context, container, action, action, arguments)
+            container = self._intake.admit(session, context, ident, action)
+            self._intake.queue(session, context, container, action, action, arguments)
+            return container
 
-        return self._decide(work)
-
-    def _queue(
-        self,
-        session: Session,
-        context: RequestContext,
-        container: Container,
-        acceptance: str,
-        action: str,
-        arguments: dict[str, Any],
-    ) -> Container:
-        now = self._clock.now()
-        accepted = ACCEPTANCE[acceptance]
-        values: dict[str, Any] = {"task_state": accepted.task_state}
-        if accepted.status is not None:
-            values["status"] = accepted.status
-        containers.swap(session, container, now, **values)
-        actions.enqueue(
-            session,
-            context,
-            action=action,
-            container_uuid=container.uuid,
-            host=container.host,
-            arguments=arguments,
-            now=now,
-        )
-        return container
-
-    def _decide(self, work: Callable[[Session], T]) -> T:
-        """Run a decision again when the row changed under it, so that it is made on the new state."""
-        for _ in range(_RACES):
-            try:
-                return self._database.write(work)
-            except StaleObject:
-                continue
-        return self._database.write(work)
+        return self._intake.decide(work)

@@ -1,17 +1,23 @@
 """Finding the container that a request names, and the checks that come with it."""
 
-import datetime
 import uuid
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
 from tierce.control.policy import Policy
 from tierce.db import containers
 from tierce.db.tables import Container
+from tierce.db.types import JSONDict, JSONList, JSONValue
 from tierce.model.context import RequestContext
 from tierce.model.errors import ContainerNotFound
+
+_PLAIN: Final = frozenset(
+    column.name
+    for column in Container.__table__.columns
+    if not isinstance(column.type, JSONList | JSONDict | JSONValue)
+)
 
 
 def canonical_uuid(ident: str) -> str | None:
@@ -47,8 +53,22 @@ def permitted(session: Session, policy: Policy, context: RequestContext, ident: 
 
 def target(container: Container) -> Mapping[str, Any]:
     """A container as the target of a policy rule."""
-    return {
-        column.name: value
-        for column in Container.__table__.columns
-        if isinstance(value := getattr(container, column.name), str | int | float | datetime.datetime | None)
-    }
+    return _Target(container)
+
+
+class _Target(Mapping[str, Any]):
+    """The columns of a container that hold one plain value each; read only when a rule asks for one."""
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in _PLAIN:
+            raise KeyError(name)
+        return getattr(self._container, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_PLAIN)
+
+    def __len__(self) -> int:
+        return len(_PLAIN)

@@ -4,7 +4,8 @@ A message that cannot be sent is logged and forgotten. The node finds the action
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from tierce.db.tables import Container
 from tierce.model.context import RequestContext
@@ -59,6 +60,49 @@ class Messages:
     def kill(self, context: RequestContext, container: Container, signal: str | None) -> None:
         self._send(
             container, lambda host: self._compute.container_kill(context, host, container, signal=signal)
+        )
+
+    def rebuild(self, context: RequestContext, container: Container, run: bool) -> None:
+        self._send(container, lambda host: self._compute.container_rebuild(context, host, container, run=run))
+
+    def resize(self, context: RequestContext, container: Container, patch: Mapping[str, Any]) -> None:
+        self._send(
+            container, lambda host: self._compute.resize_container(context, host, container, patch=patch)
+        )
+
+    def commit(self, context: RequestContext, container: Container, repository: str, tag: str) -> None:
+        self._send(
+            container,
+            lambda host: self._compute.container_commit(
+                context, host, container, repository=repository, tag=tag
+            ),
+        )
+
+    def network_attach(
+        self, context: RequestContext, container: Container, requested: RequestedNetwork
+    ) -> None:
+        network = requested.to_wire()
+        self._send(
+            container,
+            lambda host: self._compute.network_attach(context, host, container, requested_network=network),
+        )
+
+    def network_detach(self, context: RequestContext, container: Container, network: str) -> None:
+        self._send(
+            container,
+            lambda host: self._compute.network_detach(context, host, container, network=network),
+        )
+
+    def add_security_group(self, context: RequestContext, container: Container, group: str) -> None:
+        self._send(
+            container,
+            lambda host: self._compute.add_security_group(context, host, container, security_group=group),
+        )
+
+    def remove_security_group(self, context: RequestContext, container: Container, group: str) -> None:
+        self._send(
+            container,
+            lambda host: self._compute.remove_security_group(context, host, container, security_group=group),
         )
 
     def delete(self, context: RequestContext, container: Container, force: bool) -> None:

@@ -9,7 +9,7 @@ import enum
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
@@ -26,6 +26,65 @@ class State(enum.StrEnum):
 
 
 _UNFINISHED = (State.QUEUED, State.RUNNING)
+
+# Statements that every action runs are built once: building one costs more than running it.
+_OURS = (
+    select(ACTION.c.id)
+    .where(
+        ACTION.c.container_uuid == bindparam("container"),
+        ACTION.c.request_id == bindparam("request"),
+        ACTION.c.state.is_not(None),
+    )
+    .limit(1)
+)
+_OLDEST_UNFINISHED = (
+    select(ContainerAction)
+    .where(
+        ContainerAction.container_uuid == bindparam("container"),
+        ContainerAction.state.in_(_UNFINISHED),
+    )
+    .order_by(ContainerAction.id)
+    .limit(1)
+)
+_TAKE = (
+    update(ACTION)
+    .where(ACTION.c.id == bindparam("taken"), ACTION.c.state == State.QUEUED)
+    .values(
+        state=State.RUNNING, attempts=bindparam("attempts"), lease_expires_at=bindparam("lease_expires_at")
+    )
+)
+_FINISH = (
+    update(ACTION)
+    .where(ACTION.c.id == bindparam("finished"))
+    .values(
+        state=bindparam("state"),
+        finish_time=bindparam("now"),
+        updated_at=bindparam("now"),
+        message=bindparam("message"),
+        lease_expires_at=None,
+    )
+)
+_OTHERS = (
+    select(ACTION.c.id)
+    .where(
+        ACTION.c.container_uuid == bindparam("container"),
+        ACTION.c.state.in_(_UNFINISHED),
+        ACTION.c.id != bindparam("action"),
+    )
+    .limit(1)
+)
+_BEGIN_EVENT = insert(EVENT)
+_END_EVENT = (
+    update(EVENT)
+    .where(EVENT.c.id == bindparam("event_id"))
+    .values(
+        finish_time=bindparam("now"),
+        updated_at=bindparam("now"),
+        result=bindparam("result"),
+        details=bindparam("details"),
+        traceback=bindparam("traceback"),
+    )
+)
 
 
 def enqueue(
@@ -84,18 +143,8 @@ def adopt(
 
 def is_ours(session: Session, container_uuid: str, request_id: str | None) -> bool:
     """Whether the action of a request is in our queue already (or has left it)."""
-    return (
-        session.scalar(
-            select(ContainerAction.id)
-            .where(
-                ContainerAction.container_uuid == container_uuid,
-                ContainerAction.request_id == request_id,
-                ContainerAction.state.is_not(None),
-            )
-            .limit(1)
-        )
-        is not None
-    )
+    named = {"container": container_uuid, "request": request_id}
+    return session.execute(_OURS, named).first() is not None
 
 
 def claim(
@@ -105,22 +154,16 @@ def claim(
 
     None when there is none, or another run holds it. The caller commits, and owns it for `lease` s.
     """
-    oldest = session.scalar(
-        select(ContainerAction)
-        .where(ContainerAction.container_uuid == container_uuid, ContainerAction.state.in_(_UNFINISHED))
-        .order_by(ContainerAction.id)
-        .limit(1)
-    )
+    oldest = session.scalar(_OLDEST_UNFINISHED, {"container": container_uuid})
     if oldest is None or oldest.state != State.QUEUED or oldest.host != host:
         return None
     values = {
-        "state": State.RUNNING,
         "attempts": (oldest.attempts or 0) + 1,
         "lease_expires_at": now + datetime.timedelta(seconds=lease),
     }
-    taken = update(ACTION).where(ACTION.c.id == oldest.id, ACTION.c.state == State.QUEUED)
-    if not changed(session, taken.values(**values)):
+    if not changed(session, _TAKE, {"taken": oldest.id, **values}):
         return None
+    values["state"] = State.RUNNING
     for field, value in values.items():
         set_committed_value(oldest, field, value)
     return oldest
@@ -128,25 +171,16 @@ def claim(
 
 def finish(session: Session, action: ContainerAction, now: datetime.datetime, *, failed: bool) -> None:
     """End an action. `message` is the literal that clients look for."""
-    session.execute(
-        update(ACTION)
-        .where(ACTION.c.id == action.id)
-        .values(
-            state=State.FAILED if failed else State.FINISHED,
-            finish_time=now,
-            updated_at=now,
-            message="Error" if failed else None,
-            lease_expires_at=None,
-        )
-    )
+    state, message = (State.FAILED, "Error") if failed else (State.FINISHED, None)
+    session.execute(_FINISH, {"finished": action.id, "state": state, "message": message, "now": now})
 
 
-def more_queued(session: Session, action: ContainerAction) -> bool:
-    """Whether the action's container has another one queued."""
-    queued = select(ACTION.c.id).where(
-        ACTION.c.container_uuid == action.container_uuid, ACTION.c.state == State.QUEUED
+def others_wait(session: Session, action: ContainerAction) -> bool:
+    """Whether the action's container has another one that is not finished."""
+    return (
+        session.execute(_OTHERS, {"container": action.container_uuid, "action": action.id}).first()
+        is not None
     )
-    return session.execute(queued.limit(1)).first() is not None
 
 
 def requeue(session: Session, action: ContainerAction) -> None:
@@ -272,9 +306,8 @@ def start_event(
         )
         if begun is not None:
             return begun
-    return inserted(
-        session, insert(EVENT).values(action_id=action.id, event=event, start_time=now, created_at=now)
-    )
+    values = {"action_id": action.id, "event": event, "start_time": now, "created_at": now}
+    return inserted(session, _BEGIN_EVENT, values)
 
 
 def finish_event(
@@ -286,14 +319,5 @@ def finish_event(
     traceback: str | None = None,
 ) -> None:
     """Record how a stage ended; `error` is the reason of a failure."""
-    session.execute(
-        update(EVENT)
-        .where(EVENT.c.id == event_id)
-        .values(
-            finish_time=now,
-            updated_at=now,
-            result="Success" if error is None else "Error",
-            details=error,
-            traceback=traceback,
-        )
-    )
+    outcome = {"result": "Success" if error is None else "Error", "details": error, "traceback": traceback}
+    session.execute(_END_EVENT, {"event_id": event_id, "now": now, **outcome})

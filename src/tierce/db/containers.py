@@ -2,17 +2,17 @@
 
 import datetime
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from oslo_db import exception as db_exception
-from sqlalchemy import ColumnElement, Integer, Row, Select, cast, delete, func, select, update
+from sqlalchemy import ColumnElement, Row, Select, bindparam, delete, func, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
 from tierce.db.actions import State
 from tierce.db.paging import paginate, require_sortable
-from tierce.db.statements import changed
+from tierce.db.statements import changed, leading_number
 from tierce.db.tables import (
     CONTAINER,
     REGISTRY,
@@ -28,6 +28,7 @@ from tierce.model.errors import (
     Conflict,
     ContainerAlreadyExists,
     ContainerNotFound,
+    RegistryNotFound,
     StaleObject,
 )
 from tierce.model.lifecycle import ContainerType, Status
@@ -52,6 +53,19 @@ _LISTED = select(
     REGISTRY.c.uuid.label("registry_uuid"),
 ).select_from(CONTAINER.outerjoin(REGISTRY, REGISTRY.c.id == CONTAINER.c.registry_id))
 
+# Statements that every action runs are built once: building one costs more than running it.
+_ENTITY = select(Container, Registry.uuid).outerjoin(Registry, Registry.id == Container.registry_id)
+_FOUND = _ENTITY.where(Container.uuid == bindparam("uuid"))
+_SWAP = update(CONTAINER).where(
+    CONTAINER.c.id == bindparam("row"), CONTAINER.c.generation == bindparam("expected")
+)
+_USAGE = select(
+    func.count(CONTAINER.c.id),
+    func.sum(CONTAINER.c.cpu),
+    func.sum(leading_number(CONTAINER.c.memory)),
+    func.sum(CONTAINER.c.disk),
+).where(CONTAINER.c.project_id == bindparam("project"), CONTAINER.c.container_type == ContainerType.CONTAINER)
+
 
 def name_key(scope: str, project_id: str | None, name: str | None) -> str | None:
     """The value whose uniqueness makes `name` unique in `scope` ('', project, global)."""
@@ -62,17 +76,18 @@ def name_key(scope: str, project_id: str | None, name: str | None) -> str | None
 
 
 def get(session: Session, context: RequestContext, ident: str, *, by_uuid: bool) -> Container:
-    """One container by uuid or by exact name, among those the caller may see.
+    """One container by uuid or by name, among those the caller may see.
 
-    An administrator's name is looked for in its own project first. Raises ContainerNotFound, and
-    Conflict for a name that several have.
+    A name is looked for as it is spelled, and failing that whatever its case, as it always was on
+    MariaDB; an administrator's in its own project first. Raises ContainerNotFound, and Conflict for a
+    name that several have.
     """
-    column = Container.uuid if by_uuid else Container.name
-    statement = _entity().where(column == ident, Container.container_type == ContainerType.CONTAINER)
+    containers = _ENTITY.where(Container.container_type == ContainerType.CONTAINER)
     own_first = context.replace(all_projects=by_uuid and context.all_projects)
-    found = _fetch(session, statement.where(*_scope(own_first)))
+    look = _by_uuid if by_uuid else _by_name
+    found = look(session, containers.where(*_scope(own_first)), ident)
     if not found and context.all_projects:
-        found = _fetch(session, statement.where(*_scope(context)))
+        found = look(session, containers.where(*_scope(context)), ident)
     if not found:
         raise ContainerNotFound(ident)
     if len(found) > 1:
@@ -82,7 +97,7 @@ def get(session: Session, context: RequestContext, ident: str, *, by_uuid: bool)
 
 def find(session: Session, uuid: str) -> Container | None:
     """One container of any project and type, for the service itself."""
-    found = _fetch(session, _entity().where(Container.uuid == uuid))
+    found = _fetch(session, _FOUND, {"uuid": uuid})
     return found[0] if found else None
 
 
@@ -90,7 +105,7 @@ def on_host(session: Session, host: str) -> list[Container]:
     """Every container that belongs to a node."""
     return _fetch(
         session,
-        _entity().where(Container.host == host, Container.container_type == ContainerType.CONTAINER),
+        _ENTITY.where(Container.host == host, Container.container_type == ContainerType.CONTAINER),
     )
 
 
@@ -111,11 +126,32 @@ def page(session: Session, context: RequestContext, query: ListQuery) -> Sequenc
     ).all()
 
 
+def fingerprint(session: Session, context: RequestContext) -> tuple[Any, ...]:
+    """A value that differs whenever a row that the caller may see was added, changed or removed.
+
+    Ids only grow and each of our writes counts a row's generation up, so no two states have the same
+    sums; the last of the times tells of writers that do not count.
+    """
+    columns = CONTAINER.c
+    facts = select(
+        func.count(), func.sum(columns.id), func.sum(columns.generation), func.max(columns.updated_at)
+    ).where(columns.container_type == ContainerType.CONTAINER, *_scope(context, columns))
+    return tuple(session.execute(facts).one())
+
+
 def insert(session: Session, container: Container, scope: str) -> Container:
-    """Insert a row whose name is unique in `scope`. Raises ContainerAlreadyExists."""
+    """Insert a row whose name is unique in `scope`.
+
+    Raises ContainerAlreadyExists, and RegistryNotFound when its registry was removed meanwhile.
+    """
     container.name_key = name_key(scope, container.project_id, container.name)
     session.add(container)
-    _flush_named(session, container.name)
+    try:
+        _flush_named(session, container.name)
+    except db_exception.DBReferenceError as exc:
+        if container.registry_id is None:
+            raise
+        raise RegistryNotFound(container.registry_uuid or "") from exc
     return container
 
 
@@ -125,13 +161,8 @@ def swap(session: Session, container: Container, now: datetime.datetime, **value
     Raises StaleObject when somebody has, ContainerNotFound when the row is gone.
     """
     values |= {"updated_at": now, "generation": container.generation + 1}
-    count = changed(
-        session,
-        update(CONTAINER)
-        .where(CONTAINER.c.id == container.id, CONTAINER.c.generation == container.generation)
-        .values(**values),
-    )
-    if not count:
+    row = {"row": container.id, "expected": container.generation}
+    if not changed(session, _SWAP, row | values):
         if session.scalar(select(Container.id).where(Container.id == container.id)) is None:
             raise ContainerNotFound(container.uuid)
         raise StaleObject(f"Container {container.uuid} was changed by another request.")
@@ -188,14 +219,7 @@ def projects_on_host(session: Session, host: str) -> set[str]:
 
 def usage(session: Session, project_id: str | None) -> dict[str, float]:
     """What the project's containers add up to, in the units of quotas."""
-    count, cpu, memory, disk = session.execute(
-        select(
-            func.count(Container.id),
-            func.sum(Container.cpu),
-            func.sum(cast(Container.memory, Integer)),
-            func.sum(Container.disk),
-        ).where(Container.project_id == project_id, Container.container_type == ContainerType.CONTAINER)
-    ).one()
+    count, cpu, memory, disk = session.execute(_USAGE, {"project": project_id}).one()
     return {
         "containers": count,
         "cpu": round(float(cpu or 0), 3),
@@ -204,16 +228,25 @@ def usage(session: Session, project_id: str | None) -> dict[str, float]:
     }
 
 
-def _entity() -> Select[Container, str | None]:
-    return select(Container, Registry.uuid).outerjoin(Registry, Registry.id == Container.registry_id)
-
-
-def _fetch(session: Session, statement: Select[Container, str | None]) -> list[Container]:
+def _fetch(
+    session: Session, statement: Select[Container, str | None], values: Mapping[str, Any] | None = None
+) -> list[Container]:
     found = []
-    for container, registry_uuid in session.execute(statement):
+    for container, registry_uuid in session.execute(statement, values):
         container.registry_uuid = registry_uuid
         found.append(container)
     return found
+
+
+def _by_uuid(session: Session, among: Select[Container, str | None], ident: str) -> list[Container]:
+    return _fetch(session, among.where(Container.uuid == ident))
+
+
+def _by_name(session: Session, among: Select[Container, str | None], name: str) -> list[Container]:
+    # Two queries: the first has an index, and is all that most names need.
+    found = _fetch(session, among.where(Container.name == name))
+    spelled = [container for container in found if container.name == name]
+    return spelled or found or _fetch(session, among.where(func.lower(Container.name) == name.lower()))
 
 
 def _scope(context: RequestContext, columns: Any = Container) -> tuple[ColumnElement[bool], ...]:

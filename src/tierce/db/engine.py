@@ -1,8 +1,7 @@
-"""Connections and transactions, on SQLite, MariaDB and PostgreSQL alike."""
+"""Connections and transactions, on SQLite, MariaDB (or MySQL) and PostgreSQL alike."""
 
 import contextlib
 import random
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,14 +9,15 @@ from typing import Any, Protocol, TypeVar
 
 from oslo_config import cfg
 from oslo_db import exception as db_exception
-from oslo_db.sqlalchemy import exc_filters
 from sqlalchemy import create_engine, event, make_url
-from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from tierce.model.errors import DatabaseBusy
+from tierce.db import faults
+from tierce.model.errors import DatabaseBusy, TierceError
 
 T = TypeVar("T")
 
@@ -37,17 +37,14 @@ class MysqlConnection(Protocol):
 
 
 _RETRIED = (db_exception.DBDeadlock, db_exception.DBConnectionError)
-_SQLITE_REFUSALS = frozenset(
-    {
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_IOERR,
-    }
-)
 _SQLITE_WAIT = 10
 """Seconds that a transaction waits for another one, of this process or of another."""
+
+_PATIENCE = 30
+"""Seconds after which a transaction that is refused is not run again: its caller waits."""
+
+_DRIVERS = {"mysql": "mysql+pymysql", "mariadb": "mariadb+pymysql", "postgresql": "postgresql+psycopg"}
+"""What a URL means that names no driver."""
 
 DATABASE_TROUBLE = (DatabaseBusy, db_exception.DBError, SQLAlchemyError)
 """What a transaction raises when the database, and not what was asked of it, is the reason."""
@@ -56,7 +53,7 @@ DATABASE_TROUBLE = (DatabaseBusy, db_exception.DBError, SQLAlchemyError)
 class Database:
     """One database: `read` and `write` each run a function in a transaction of its own.
 
-    Errors of the driver arrive as oslo.db's (DBDuplicateEntry, DBReferenceError, ...).
+    Errors of the driver arrive as oslo.db's (DBDuplicateEntry, DBReferenceError, ...): see `db.faults`.
     """
 
     def __init__(self, engine: Engine, max_retries: int = 10) -> None:
@@ -66,18 +63,19 @@ class Database:
         self._writer = threading.Lock() if engine.dialect.name == "sqlite" else None
 
     def read(self, work: Callable[[Session], T]) -> T:
-        """Run `work` in a transaction that is rolled back; a lost connection is tried again.
+        """Run `work` on one snapshot, in a transaction that is rolled back; a lost connection is tried again.
 
         Raises DatabaseBusy.
         """
         return self._attempt(lambda: self._run(work, writes=False))
 
     def write(self, work: Callable[[Session], T]) -> T:
-        """Run `work` in a transaction and commit it.
+        """Run `work` in a transaction and commit it. Every statement sees what is committed by then.
 
-        `work` runs again, from the start and on a fresh snapshot, after a deadlock; it must have no
-        effect outside the session. Raises DatabaseBusy when the retries run out, or when the database
-        is locked by another program, full or read-only.
+        `work` runs again, from the start, after a deadlock or on a lost connection; it must have no
+        effect outside the session. Raises DatabaseBusy when the retries run out, when the database is
+        locked by another program, full or read-only, and when the connection was lost at the commit:
+        nobody knows then what became of it, and running it again could do it twice.
         """
         return self._attempt(lambda: self._run(work, writes=True))
 
@@ -91,7 +89,7 @@ class Database:
             session.connection(execution_options={"tierce_writes": writes})
             yield session
             if writes:
-                session.commit()
+                _commit(session)
 
     @contextlib.contextmanager
     def _turn(self, writes: bool) -> Iterator[None]:
@@ -106,50 +104,81 @@ class Database:
             self._writer.release()
 
     def _attempt(self, run: Callable[[], T]) -> T:
+        deadline = time.monotonic() + _PATIENCE
         for attempt in range(self._max_retries + 1):
             try:
                 return run()
             except _RETRIED as exc:
-                if attempt == self._max_retries:
-                    raise DatabaseBusy(
-                        f"The database refused the transaction {attempt + 1} times. Try again later."
-                    ) from exc
+                if attempt == self._max_retries or time.monotonic() > deadline:
+                    raise DatabaseBusy(f"{_reason(exc)} {attempt + 1} times. Try again later.") from exc
                 # Losers of a deadlock come back at different times, or they meet again.
                 time.sleep(min(0.01 * 2**attempt, 1.0) * random.uniform(0.5, 1.0))  # noqa: S311 (jitter)
-            except (db_exception.DBError, SQLAlchemyError) as exc:
-                if _refused_by_sqlite(exc):
-                    raise DatabaseBusy("The database is locked, full or read-only. Try again later.") from exc
-                raise
+            except PoolTimeout as exc:
+                raise DatabaseBusy("All connections to the database are in use. Try again later.") from exc
         raise AssertionError("unreachable")
 
     def close(self) -> None:
         self.engine.dispose()
 
 
-def _refused_by_sqlite(exc: Exception) -> bool:
-    original = getattr(getattr(exc, "inner_exception", None) or exc, "orig", None)
-    # Extended codes keep the plain one in their last byte.
-    return getattr(original, "sqlite_errorcode", 0) & 0xFF in _SQLITE_REFUSALS
+def _reason(exc: db_exception.DBError) -> str:
+    lost = isinstance(exc, db_exception.DBConnectionError)
+    return "There was no connection to the database," if lost else "The database refused the transaction"
 
 
-def connect(conf: cfg.ConfigOpts) -> Database:
-    """The database that `[database]` names."""
-    url = make_url(conf.database.connection)
+def _commit(session: Session) -> None:
+    session.flush()  # so that only the commit itself is in doubt below
+    try:
+        session.commit()
+    except db_exception.DBConnectionError as exc:
+        raise DatabaseBusy(
+            "The connection to the database was lost at the commit, so the change may be made or not. "
+            "Look before you try again."
+        ) from exc
+
+
+def connect(conf: cfg.ConfigOpts, *, patient: bool = False) -> Database:
+    """The database that `[database]` names. `patient`: no statement runs out of time (for migrations).
+
+    Raises TierceError when the URL's driver is not installed. Connects at first use.
+    """
+    options = conf.database
+    url = make_url(options.connection)
     if url.get_backend_name() == "sqlite":
-        engine = create_engine(url, pool_size=conf.database.max_pool_size, max_overflow=-1)
+        engine = _engine(url, options, max_overflow=-1)
         _prepare_sqlite(engine)
     else:
-        engine = create_engine(
-            url,
-            pool_size=conf.database.max_pool_size,
-            max_overflow=conf.database.max_overflow,
-            pool_recycle=conf.database.connection_recycle_time,
+        mysql = url.get_backend_name() in ("mysql", "mariadb")
+        engine = _engine(
+            url.set(drivername=_DRIVERS.get(url.drivername, url.drivername)),
+            options,
+            max_overflow=options.max_overflow,
+            pool_timeout=options.pool_timeout,
+            pool_recycle=options.connection_recycle_time,
             pool_pre_ping=True,
+            # A statement after a lock was waited for must see what the lock's owner wrote.
+            isolation_level="READ COMMITTED",
+            connect_args=(_mysql_arguments if mysql else _postgresql_arguments)(options, patient),
         )
-        if url.get_backend_name() in ("mysql", "mariadb"):
-            _prepare_mysql(engine)
-    exc_filters.register_engine(engine)
-    return Database(engine, conf.database.db_max_retries)
+        if mysql:
+            _prepare_mysql(engine, options)
+        _prepare_snapshots(engine)
+    faults.translate(engine)
+    return Database(engine, options.db_max_retries)
+
+
+def _engine(url: URL, options: cfg.ConfigOpts.GroupAttr, **arguments: Any) -> Engine:
+    try:
+        # Parameters may be secrets, and errors are logged.
+        return create_engine(url, pool_size=options.max_pool_size, hide_parameters=True, **arguments)
+    except ModuleNotFoundError as exc:
+        raise TierceError(
+            f"`[database] connection` wants the driver {exc.name}, which is not installed: "
+            f"install Tierce with its extra `mysql` or `postgresql`."
+        ) from exc
+
+
+# --- one of them ------------------------------------------------------------------------------------
 
 
 def _prepare_sqlite(engine: Engine) -> None:
@@ -168,15 +197,50 @@ def _prepare_sqlite(engine: Engine) -> None:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        writes = connection.get_execution_options().get("tierce_writes", True)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if _writes(connection) else "BEGIN")
 
 
-def _prepare_mysql(engine: Engine) -> None:
+def _prepare_snapshots(engine: Engine) -> None:
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        if not _writes(connection):
+            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+
+
+def _writes(connection: Connection) -> bool:
+    """Whether the transaction is one of `Database.write`, or not one of ours (a migration)."""
+    return bool(connection.get_execution_options().get("tierce_writes", True))
+
+
+def _mysql_arguments(options: cfg.ConfigOpts.GroupAttr, patient: bool) -> dict[str, Any]:
+    limit = None if patient else options.statement_timeout
+    return {
+        # Whatever the URL says: the older `utf8` cannot carry every character.
+        "charset": "utf8mb4",
+        "connect_timeout": options.connect_timeout,
+        "read_timeout": limit,
+        "write_timeout": limit,
+    }
+
+
+def _prepare_mysql(engine: Engine, options: cfg.ConfigOpts.GroupAttr) -> None:
     @event.listens_for(engine, "connect")
     def configure(connection: MysqlConnection, _entry: ConnectionPoolEntry) -> None:
         with connection.cursor() as cursor:
-            # Over-long values are errors; a re-read after a lost race sees what won it.
-            cursor.execute("SET SESSION sql_mode = 'TRADITIONAL'")
-            cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
-            cursor.execute("SET SESSION time_zone = '+00:00'")
+            # Strict: an over-long value is an error rather than cut.
+            cursor.execute(
+                "SET SESSION sql_mode = 'TRADITIONAL', time_zone = '+00:00', "
+                "innodb_lock_wait_timeout = %(seconds)s, lock_wait_timeout = %(seconds)s",
+                {"seconds": options.lock_timeout},
+            )
+
+
+def _postgresql_arguments(options: cfg.ConfigOpts.GroupAttr, patient: bool) -> dict[str, Any]:
+    seconds = {"lock_timeout": options.lock_timeout, "statement_timeout": options.statement_timeout}
+    settings = {name: f"{value}s" for name, value in seconds.items() if not patient}
+    settings["timezone"] = "UTC"
+    return {
+        "connect_timeout": options.connect_timeout,
+        "tcp_user_timeout": options.statement_timeout * 1000,  # a peer that is gone does not say so
+        "options": " ".join(f"-c {name}={value}" for name, value in settings.items()),
+    }

@@ -9,7 +9,7 @@ from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
 from tierce.db.paging import paginate, require_sortable
-from tierce.db.tables import Image
+from tierce.db.tables import Container, Image
 from tierce.model.context import RequestContext
 from tierce.model.errors import ImageAlreadyExists, ImageRecordNotFound
 from tierce.model.spec import ListQuery
@@ -30,6 +30,16 @@ def get(session: Session, context: RequestContext, ident: str) -> Image:
     if image is None:
         raise ImageRecordNotFound(ident)
     return image
+
+
+def find(session: Session, image_uuid: str) -> Image | None:
+    """A record of any project."""
+    return session.scalar(select(Image).where(Image.uuid == image_uuid))
+
+
+def named(session: Session, repo: str, tag: str, host: str) -> Image | None:
+    """The record of an image on a node, of any project."""
+    return session.scalar(select(Image).where(Image.repo == repo, Image.tag == tag, Image.host == host))
 
 
 def page(session: Session, context: RequestContext, query: ListQuery) -> Sequence[Image]:
@@ -82,6 +92,29 @@ def pulled(session: Session, image_uuid: str, image_id: str, size: int, now: dat
     )
 
 
+def made(
+    session: Session, image_uuid: str, container: Container, repo: str, tag: str, now: datetime.datetime
+) -> Image:
+    """Ensure there is a record of an image that was made of a container on its node.
+
+    Of two that were made under one name at once, the later keeps the record of the earlier.
+    """
+    image = find(session, image_uuid) or named(session, repo, tag, container.host or "")
+    if image is None:
+        image = Image(
+            uuid=image_uuid,
+            repo=repo,
+            tag=tag,
+            host=container.host,
+            project_id=container.project_id,
+            user_id=container.user_id,
+            created_at=now,
+        )
+        session.add(image)
+        session.flush()
+    return image
+
+
 def unfinished(session: Session, host: str) -> Sequence[Image]:
     """Pulls asked of `host` that have not succeeded."""
     return session.scalars(select(Image).where(Image.host == host, Image.image_id.is_(None))).all()
@@ -89,6 +122,6 @@ def unfinished(session: Session, host: str) -> Sequence[Image]:
 
 def forget(session: Session, image_uuid: str) -> None:
     """Drop a record whose pull failed."""
-    image = session.scalar(select(Image).where(Image.uuid == image_uuid))
+    image = find(session, image_uuid)
     if image is not None:
         session.delete(image)

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from tierce.db import locks
 from tierce.db.paging import paginate, require_sortable
 from tierce.db.tables import ComputeNode
 from tierce.model.errors import ComputeNodeNotFound, Conflict
@@ -55,6 +56,10 @@ def page(session: Session, query: ListQuery) -> Sequence[ComputeNode]:
 def save(session: Session, hostname: str, now: datetime.datetime, values: dict[str, Any]) -> ComputeNode:
     """Write what a node is and has, making its row at its first start."""
     node = by_hostname(session, hostname)
+    if node is None:
+        # No key of the table keeps two first starts from leaving two rows.
+        locks.hold(session, f"host {hostname}")
+        node = by_hostname(session, hostname)
     if node is None:
         fresh = str(uuid.uuid4())
         node = ComputeNode(uuid=fresh, rp_uuid=fresh, hostname=hostname, created_at=now, **values)

@@ -1,8 +1,11 @@
-"""Pages of a list: a total order with NULLs first on every database, continued after a marker row."""
+"""Pages of a list: a total order with NULL least on every database, continued after a marker row."""
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, literal, or_
+from sqlalchemy import ColumnElement, Select, and_, or_, select
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 
 from tierce.model.errors import InvalidParameterValue
 from tierce.model.spec import ListQuery
@@ -20,11 +23,30 @@ def paginate(
     """Order by `key`, then by the unique column `tie`, and take the page after the row `marker`."""
     if marker is not None:
         statement = statement.where(_after(key, tie, marker, query.sort_dir != "desc"))
-    # NULL first everywhere, whatever the database's own habit.
-    columns = (tie,) if key is tie else (key.is_not(None), key, tie)
-    for column in columns:
-        statement = statement.order_by(column.desc() if query.sort_dir == "desc" else column.asc())
-    return statement.limit(query.limit)
+    keys = [] if key is tie else [_NullIsLeast(_directed(key, query))]
+    return statement.order_by(*keys, _directed(tie, query)).limit(query.limit)
+
+
+def _directed(column: Any, query: ListQuery) -> ColumnElement[Any]:
+    directed: ColumnElement[Any] = column.desc() if query.sort_dir == "desc" else column.asc()
+    return directed
+
+
+class _NullIsLeast(FunctionElement[Any]):
+    """An item of ORDER BY that has NULL before every value, or after them when it descends."""
+
+    inherit_cache = True
+
+
+@compiles(_NullIsLeast)
+def _by_habit(element: _NullIsLeast, compiler: SQLCompiler, **kwargs: Any) -> str:
+    return compiler.process(element.clauses, **kwargs)
+
+
+@compiles(_NullIsLeast, "postgresql")
+def _by_request(element: _NullIsLeast, compiler: SQLCompiler, **kwargs: Any) -> str:
+    order = compiler.process(element.clauses, **kwargs)
+    return f"{order} NULLS {'LAST' if order.endswith(' DESC') else 'FIRST'}"
 
 
 def _after(key: Any, tie: Any, marker: object, ascending: bool) -> ColumnElement[bool]:
@@ -33,10 +55,10 @@ def _after(key: Any, tie: Any, marker: object, ascending: bool) -> ColumnElement
     later: ColumnElement[bool] = tie > position if ascending else tie < position
     if key is tie:
         return later
-    value = getattr(marker, key.key)
-    if value is None:
+    if getattr(marker, key.key) is None:
         same = and_(key.is_(None), later)
         return or_(same, key.is_not(None)) if ascending else same
-    bound = literal(value, key.type)  # a bare boolean cannot be compared by size
-    beyond = key > bound if ascending else or_(key < bound, key.is_(None))
-    return or_(beyond, and_(key == bound, later))
+    # What the database has, not what was read of it: MariaDB shows floats with six digits.
+    stored = select(key).where(tie == position).correlate(None).scalar_subquery()
+    beyond = key > stored if ascending else or_(key < stored, key.is_(None))
+    return or_(beyond, and_(key == stored, later))

@@ -1,33 +1,73 @@
-"""Queries of quota limits, and the lock under which a project's usage is counted."""
+"""Queries of quota limits, and the lock under which a project's usage is counted.
 
-from oslo_db import exception as db_exception
-from sqlalchemy import select
+The tables have no unique key, so another program may have left several rows for one limit: a change
+writes them all, and of rows that differ the newest counts.
+"""
+
+import datetime
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import bindparam, delete, literal, select, union_all, update
 from sqlalchemy.orm import Session
 
-from tierce.db.tables import ProjectLock, Quota, QuotaClass
+from tierce.db import locks
+from tierce.db.statements import changed
+from tierce.db.tables import Quota, QuotaClass
 
 DEFAULT_CLASS = "default"
+
+# The project's own come last, the newest of all at the end. Built once, as every creation asks.
+_LIMITS: Any = union_all(
+    select(QuotaClass.resource, QuotaClass.hard_limit, literal(0).label("own"), QuotaClass.id).where(
+        QuotaClass.class_name == DEFAULT_CLASS
+    ),
+    select(Quota.resource, Quota.hard_limit, literal(1).label("own"), Quota.id).where(
+        Quota.project_id == bindparam("project")
+    ),
+).order_by("own", "id")
 
 
 def lock_project(session: Session, project_id: str) -> None:
     """Hold the project's quota until the transaction ends: others of the project wait here."""
-    held = select(ProjectLock).where(ProjectLock.project_id == project_id).with_for_update()
-    if session.scalar(held) is not None:
-        return
-    try:
-        with session.begin_nested():
-            session.add(ProjectLock(project_id=project_id))
-    except db_exception.DBDuplicateEntry:
-        session.scalar(held)
+    locks.hold(session, project_id)
 
 
 def limits(session: Session, project_id: str) -> dict[str, int]:
-    """Limits set for the project or for the default class; -1: none. Of duplicates the newest counts."""
-    found: dict[str, int] = {}
-    classes = select(QuotaClass).where(QuotaClass.class_name == DEFAULT_CLASS).order_by(QuotaClass.id)
-    for default in session.scalars(classes):
-        if default.resource is not None:
-            found[default.resource] = -1 if default.hard_limit is None else default.hard_limit
-    for own in session.scalars(select(Quota).where(Quota.project_id == project_id).order_by(Quota.id)):
-        found[own.resource] = -1 if own.hard_limit is None else own.hard_limit
-    return found
+    """Limits set for the project or for the default class; -1: none."""
+    return _newest(session.execute(_LIMITS, {"project": project_id}))
+
+
+def of_class(session: Session, class_name: str) -> dict[str, int]:
+    """Limits set for the class; -1: none."""
+    limits_of = select(QuotaClass.resource, QuotaClass.hard_limit)
+    rows = session.execute(limits_of.where(QuotaClass.class_name == class_name).order_by(QuotaClass.id))
+    return _newest(rows)
+
+
+def set_project(session: Session, project_id: str, wanted: Mapping[str, int], now: datetime.datetime) -> None:
+    """Set the project's own limits; those that are not named stay."""
+    for resource, limit in wanted.items():
+        same = update(Quota).where(Quota.project_id == project_id, Quota.resource == resource)
+        if not changed(session, same.values(hard_limit=limit, updated_at=now)):
+            session.add(Quota(project_id=project_id, resource=resource, hard_limit=limit, created_at=now))
+
+
+def set_class(session: Session, class_name: str, wanted: Mapping[str, int], now: datetime.datetime) -> None:
+    """Set the class's limits; those that are not named stay."""
+    for resource, limit in wanted.items():
+        same = update(QuotaClass).where(QuotaClass.class_name == class_name, QuotaClass.resource == resource)
+        if not changed(session, same.values(hard_limit=limit, updated_at=now)):
+            session.add(
+                QuotaClass(class_name=class_name, resource=resource, hard_limit=limit, created_at=now)
+            )
+
+
+def forget_project(session: Session, project_id: str) -> None:
+    """Drop the project's own limits, if it has any."""
+    session.execute(delete(Quota).where(Quota.project_id == project_id))
+
+
+def _newest(rows: Iterable[Any]) -> dict[str, int]:
+    """The limits of rows that begin with resource and limit; of several for one resource the last."""
+    return {resource: -1 if limit is None else limit for resource, limit, *_ in rows if resource is not None}

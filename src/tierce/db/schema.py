@@ -5,6 +5,8 @@ the additions alone, its rows and its `alembic_version` untouched. Alembic is im
 is something to ask it, as it costs memory and start-up time.
 """
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,13 +14,13 @@ from sqlalchemy import Connection, inspect, text
 
 from tierce.db.engine import Database
 from tierce.db.tables import ZUN_REVISION
-from tierce.model.errors import TierceError
+from tierce.model.errors import DatabaseBusy, TierceError
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
 VERSION_TABLE = "tierce_alembic_version"
-HEAD = "0001"
+HEAD = "0003"
 
 
 class SchemaMismatch(TierceError):
@@ -39,13 +41,14 @@ def current(database: Database) -> str | None:
 def upgrade(database: Database) -> str:
     """Upgrade to HEAD; nothing happens when it is there already. Returns HEAD.
 
+    One that was interrupted is completed. Of several at once one works and the others wait.
     Raises SchemaMismatch, with what to do, for a Zun database at another revision than its head.
     """
     if current(database) == HEAD:
         return HEAD
     from alembic import command
 
-    with database.engine.connect() as connection:
+    with database.engine.connect() as connection, _alone(connection):
         _require_known(connection)
         connection.rollback()
         config = _config()
@@ -63,6 +66,34 @@ def require_current(database: Database) -> None:
             f"The database is at schema {found or 'none'}, this version needs {HEAD}: "
             "run `tierce db upgrade`."
         )
+
+
+@contextlib.contextmanager
+def _alone(connection: Connection) -> Iterator[None]:
+    """Keep other upgrades of this database away; on SQLite its transaction does."""
+    lock, unlock = _LOCKS.get(connection.dialect.name, ("SELECT 1", "SELECT 1"))
+    if connection.execute(text(lock)).scalar() == 0:
+        raise DatabaseBusy("Another upgrade of the database goes on. Try again when it has ended.")
+    connection.commit()
+    try:
+        yield
+    finally:
+        connection.rollback()
+        connection.execute(text(unlock))
+        connection.commit()
+
+
+_LOCKS = {
+    "mysql": (
+        "SELECT GET_LOCK(CONCAT('tierce_schema_', DATABASE()), 600)",
+        "SELECT RELEASE_LOCK(CONCAT('tierce_schema_', DATABASE()))",
+    ),
+    "postgresql": (
+        "SELECT pg_advisory_lock(hashtext('tierce_schema'))",
+        "SELECT pg_advisory_unlock(hashtext('tierce_schema'))",
+    ),
+}
+"""Locks of a connection, beyond its transactions: MariaDB commits at every step."""
 
 
 def _config() -> "Config":
@@ -85,5 +116,6 @@ def _require_known(connection: Connection) -> None:
     if rows != [ZUN_REVISION]:
         raise SchemaMismatch(
             f"This database holds Zun's tables at revision {', '.join(rows) or 'none'}; only its head "
-            f"{ZUN_REVISION} (Zun 18) can be taken over. Run Zun 18's `zun-db-manage upgrade` first."
+            f"{ZUN_REVISION} (Zun 18) can be taken over. Run Zun 18's `zun-db-manage upgrade` first; drop a "
+            "database that was new and whose first `tierce db upgrade` was interrupted."
         )

@@ -1,17 +1,46 @@
-"""Statements that change rows, and what they did: the types that the session's own answer leaves out."""
+"""What several queries are made of: the outcome of a change, and a number that is kept as text."""
 
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any
+from typing import cast as typed
 
-from sqlalchemy import CursorResult, Insert, Update
+from sqlalchemy import BigInteger, ColumnElement, CursorResult, Insert, Update, cast, func
+from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 
 
-def changed(session: Session, statement: Update) -> int:
-    """Run an UPDATE; the number of rows that it matched."""
-    return cast("CursorResult[Any]", session.execute(statement)).rowcount
+def changed(session: Session, statement: Update, values: Mapping[str, Any] | None = None) -> int:
+    """Run an UPDATE with the values of its parameters; the number of rows that it matched."""
+    return typed("CursorResult[Any]", session.execute(statement, values)).rowcount
 
 
-def inserted(session: Session, statement: Insert) -> int:
-    """Run an INSERT of one row; its id."""
-    key = cast("CursorResult[Any]", session.execute(statement)).inserted_primary_key
+def inserted(session: Session, statement: Insert, values: Mapping[str, Any]) -> int:
+    """Run an INSERT of one row with these values; its id."""
+    key = typed("CursorResult[Any]", session.execute(statement, values)).inserted_primary_key
     return int(key[0]) if key else 0
+
+
+class leading_number(FunctionElement[int]):  # noqa: N801 (named as other functions of SQL are)
+    """The digits that a text begins with, as a number; of none 0, or NULL."""
+
+    type = BigInteger()
+    inherit_cache = True
+
+
+@compiles(leading_number)
+def _lenient(element: leading_number, compiler: SQLCompiler, **kwargs: Any) -> str:
+    return compiler.process(cast(_operand(element), BigInteger), **kwargs)
+
+
+@compiles(leading_number, "postgresql")
+def _strict(element: leading_number, compiler: SQLCompiler, **kwargs: Any) -> str:
+    # A cast fails here on whatever is no number. Fifteen digits: the sum of many still fits.
+    digits = func.substring(_operand(element), "^[0-9]{1,15}")
+    return compiler.process(cast(digits, BigInteger), **kwargs)
+
+
+def _operand(element: leading_number) -> ColumnElement[Any]:
+    (operand,) = element.clauses
+    return operand

@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from tierce.db.types import JSONDict, JSONList, JSONValue, MediumText
+from tierce.db.types import JSONDict, JSONList, JSONValue, MediumText, Message, MessageLine, Moment
 
 ZUN_REVISION = "3f2b36231bee"
 
@@ -50,8 +50,8 @@ class _Unmapped:
 class Timestamps:
     """Naive UTC; `updated_at` is NULL until the first update."""
 
-    created_at: Mapped[datetime.datetime | None] = mapped_column(DateTime)
-    updated_at: Mapped[datetime.datetime | None] = mapped_column(DateTime)
+    created_at: Mapped[datetime.datetime | None] = mapped_column(Moment)
+    updated_at: Mapped[datetime.datetime | None] = mapped_column(Moment)
 
 
 class Service(Timestamps, Base):
@@ -65,7 +65,7 @@ class Service(Timestamps, Base):
     binary: Mapped[str | None] = mapped_column(String(255))
     disabled: Mapped[bool | None] = mapped_column(Boolean, default=False)
     disabled_reason: Mapped[str | None] = mapped_column(String(255))
-    last_seen_up: Mapped[datetime.datetime | None] = mapped_column(DateTime)
+    last_seen_up: Mapped[datetime.datetime | None] = mapped_column(Moment)
     forced_down: Mapped[bool | None] = mapped_column(Boolean, default=False)
     report_count: Mapped[int] = mapped_column(Integer, default=0)
     availability_zone: Mapped[str | None] = mapped_column(String(255))
@@ -96,8 +96,10 @@ class Container(Timestamps, Base):
         Index("ix_container_container_type", "container_type"),
         Index("registry_id", "registry_id"),
         Index("capsule_id", "capsule_id"),
-        # ours: lists are by project, nodes look for their own, and names are looked up
+        # ours: lists are by project, or by age or status; nodes look for their own; names are looked up
         Index("ix_container_project_id", "project_id", "container_type", "id"),
+        Index("ix_container_created_at", "container_type", "created_at", "id"),
+        Index("ix_container_status", "status"),
         Index("ix_container_host", "host"),
         Index("ix_container_name", "name"),
         Index("uniq_container0name_key", "name_key", unique=True),
@@ -120,12 +122,12 @@ class Container(Timestamps, Base):
     ports: Mapped[list[int]] = mapped_column(JSONList, nullable=True)
     hostname: Mapped[str | None] = mapped_column(String(255))
     labels: Mapped[dict[str, str]] = mapped_column(JSONDict, nullable=True)
-    status_reason: Mapped[str | None] = mapped_column(Text)
+    status_reason: Mapped[str | None] = mapped_column(Message)
     image_pull_policy: Mapped[str | None] = mapped_column(Text)
     addresses: Mapped[dict[str, Any]] = mapped_column(JSONDict, nullable=True)
     host: Mapped[str | None] = mapped_column(String(255))
     restart_policy: Mapped[dict[str, str]] = mapped_column(JSONDict, nullable=True)
-    status_detail: Mapped[str | None] = mapped_column(String(50))
+    status_detail: Mapped[str | None] = mapped_column(MessageLine(50))
     image_driver: Mapped[str | None] = mapped_column(Text)
     interactive: Mapped[bool | None] = mapped_column(Boolean, default=False)
     websocket_url: Mapped[str | None] = mapped_column(String(255))
@@ -136,7 +138,7 @@ class Container(Timestamps, Base):
     disk: Mapped[int | None] = mapped_column(Integer, default=0)
     auto_heal: Mapped[bool | None] = mapped_column(Boolean, default=False)
     capsule_id: Mapped[int | None] = mapped_column(ForeignKey("container.id", ondelete="CASCADE"))
-    started_at: Mapped[datetime.datetime | None] = mapped_column(DateTime)
+    started_at: Mapped[datetime.datetime | None] = mapped_column(Moment)
     privileged: Mapped[bool | None] = mapped_column(Boolean, default=False)
     healthcheck: Mapped[dict[str, Any]] = mapped_column(JSONDict, nullable=True)
     exposed_ports: Mapped[dict[str, Any]] = mapped_column(JSONDict, nullable=True)
@@ -153,7 +155,7 @@ class Container(Timestamps, Base):
     generation: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
     name_key: Mapped[str | None] = mapped_column(String(64))
     exit_code: Mapped[int | None] = mapped_column(Integer)
-    finished_at: Mapped[datetime.datetime | None] = mapped_column(DateTime)
+    finished_at: Mapped[datetime.datetime | None] = mapped_column(Moment)
 
     registry_uuid = _Unmapped()
 
@@ -209,12 +211,19 @@ class ExecInstance(Timestamps, Base):
     token: Mapped[str | None] = mapped_column(String(255))
     url: Mapped[str | None] = mapped_column(String(255))
 
+    # ours: what its terminal shall be, in characters
+    height: Mapped[int | None] = mapped_column(Integer)
+    width: Mapped[int | None] = mapped_column(Integer)
+
 
 class Image(Timestamps, Base):
     """A pull that somebody asked for, one per (repo, tag, host)."""
 
     __tablename__ = "image"
-    __table_args__ = (UniqueConstraint("repo", "tag", "host", name="uniq_image0repotaghost"),)
+    __table_args__ = (
+        UniqueConstraint("repo", "tag", "host", name="uniq_image0repotaghost"),
+        Index("ix_image_uuid", "uuid"),  # ours
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
     project_id: Mapped[str | None] = mapped_column(String(255))
@@ -231,7 +240,10 @@ class ComputeNode(Timestamps, Base):
     """What a node is and has: memory in MiB, disk in GiB."""
 
     __tablename__ = "compute_node"
-    __table_args__ = (UniqueConstraint("rp_uuid", name="uniq_compute_node0rp_uuid"),)
+    __table_args__ = (
+        UniqueConstraint("rp_uuid", name="uniq_compute_node0rp_uuid"),
+        Index("ix_compute_node_hostname", "hostname"),  # ours
+    )
 
     uuid: Mapped[str] = mapped_column(String(36), primary_key=True)
     rp_uuid: Mapped[str] = mapped_column(String(36))
@@ -304,8 +316,8 @@ class ContainerAction(Timestamps, Base):
     request_id: Mapped[str | None] = mapped_column(String(255))
     user_id: Mapped[str | None] = mapped_column(String(255))
     project_id: Mapped[str | None] = mapped_column(String(255))
-    start_time: Mapped[datetime.datetime | None] = mapped_column(DateTime)
-    finish_time: Mapped[datetime.datetime | None] = mapped_column(DateTime)
+    start_time: Mapped[datetime.datetime | None] = mapped_column(Moment)
+    finish_time: Mapped[datetime.datetime | None] = mapped_column(Moment)
     message: Mapped[str | None] = mapped_column(String(255))
 
     # ours
@@ -313,7 +325,7 @@ class ContainerAction(Timestamps, Base):
     host: Mapped[str | None] = mapped_column(String(255))
     arguments: Mapped[Any] = mapped_column(JSONValue, nullable=True)
     attempts: Mapped[int | None] = mapped_column(Integer)
-    lease_expires_at: Mapped[datetime.datetime | None] = mapped_column(DateTime)
+    lease_expires_at: Mapped[datetime.datetime | None] = mapped_column(Moment)
 
 
 class ContainerActionEvent(Timestamps, Base):
@@ -325,11 +337,11 @@ class ContainerActionEvent(Timestamps, Base):
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
     event: Mapped[str | None] = mapped_column(String(255))
     action_id: Mapped[int] = mapped_column(ForeignKey("container_actions.id", ondelete="CASCADE"))
-    start_time: Mapped[datetime.datetime | None] = mapped_column(DateTime)
-    finish_time: Mapped[datetime.datetime | None] = mapped_column(DateTime)
+    start_time: Mapped[datetime.datetime | None] = mapped_column(Moment)
+    finish_time: Mapped[datetime.datetime | None] = mapped_column(Moment)
     result: Mapped[str | None] = mapped_column(String(255))
-    traceback: Mapped[str | None] = mapped_column(Text)
-    details: Mapped[str | None] = mapped_column(Text)
+    traceback: Mapped[str | None] = mapped_column(Message)
+    details: Mapped[str | None] = mapped_column(Message)
 
 
 class Quota(Timestamps, Base):
@@ -453,7 +465,7 @@ _dead(
 
 
 class ProjectLock(Base):
-    """One row per project, locked while its quota is counted and used."""
+    """A row for each name of a lock: see `locks.py`. Projects have one, held while their usage is counted."""
 
     __tablename__ = "tierce_project_lock"
 
@@ -475,6 +487,18 @@ class Allocation(Base):
     vcpus: Mapped[int] = mapped_column(Integer)
     memory_mb: Mapped[int] = mapped_column(Integer)
     disk_gb: Mapped[int] = mapped_column(Integer)
+
+
+class AttachSession(Base):
+    """A token with which a client may attach to a container; the newest is in the container's row too."""
+
+    __tablename__ = "tierce_attach_session"
+    __table_args__ = (Index("ix_tierce_attach_session_container_id", "container_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    container_id: Mapped[int] = mapped_column(ForeignKey("container.id", ondelete="CASCADE"))
+    token: Mapped[str] = mapped_column(String(255))
+    created_at: Mapped[datetime.datetime] = mapped_column(Moment)
 
 
 # For statements that must be fast: on a table they cost a fraction of what they do on the mapped class.

@@ -1,13 +1,73 @@
-"""Column types: JSON kept as text, as the schema that we take over has it."""
+"""Column types: JSON kept as text, as the schema that we take over has it; times and messages that fit."""
 
+import datetime
+import json
+import re
 from typing import Any
 
 import orjson
-from sqlalchemy import Text, types
+from sqlalchemy import DateTime, String, Text, types
 from sqlalchemy.dialects import mysql
 from sqlalchemy.engine import Dialect
 
+_TEXT_BYTES = 2**16 - 1
+_UNSAFE = re.compile("[\0\ud800-\udfff]")
 MediumText = Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
+
+
+def encode(value: Any) -> str:
+    """JSON as it is stored: ASCII alone, since the tables of an older cloud cannot hold every character."""
+    text = orjson.dumps(value, default=list).decode()
+    return text if text.isascii() else json.dumps(value, default=list)
+
+
+class Moment(types.TypeDecorator[datetime.datetime]):
+    """Naive UTC in whole seconds: the reference's columns have no fractions, and MySQL would round up."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(
+        self, value: datetime.datetime | None, _dialect: Dialect
+    ) -> datetime.datetime | None:
+        return None if value is None else value.replace(microsecond=0)
+
+
+class _Fitting(types.TypeDecorator[str]):
+    """Text that a machine wrote for people, made to fit: that something failed must not fail for its text.
+
+    It is cut. NUL, which PostgreSQL has not, and lone surrogates are replaced; on MariaDB, where the tables
+    of an older cloud may hold no more than Latin-1, whatever is not ASCII is escaped.
+    """
+
+    impl: type[String] = Text
+    cache_ok = True
+    length: int = _TEXT_BYTES
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        if value is None:
+            return None
+        text = _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", value[: self.length])
+        if dialect.name == "mysql":
+            text = text.encode("ascii", "backslashreplace").decode()[: self.length]
+        return text.encode()[:_TEXT_BYTES].decode(errors="ignore")
+
+
+class Message(_Fitting):
+    """Up to 65535 bytes."""
+
+    cache_ok = True
+
+
+class MessageLine(_Fitting):
+    """Up to `length` characters."""
+
+    impl = String
+    cache_ok = True
+
+    def __init__(self, length: int) -> None:
+        super().__init__(length)
+        self.length = length
 
 
 class _JSONText(types.TypeDecorator[Any]):
@@ -23,7 +83,7 @@ class _JSONText(types.TypeDecorator[Any]):
     empty_text = "{}"
 
     def process_bind_param(self, value: Any, _dialect: Dialect) -> str:
-        return orjson.dumps(value, default=list).decode() if value else self.empty_text
+        return encode(value) if value else self.empty_text
 
     def process_result_value(self, value: str | None, _dialect: Dialect) -> Any:
         if value is None or value == self.empty_text:
@@ -56,7 +116,7 @@ class JSONValue(types.TypeDecorator[Any]):
     cache_ok = True
 
     def process_bind_param(self, value: Any, _dialect: Dialect) -> str | None:
-        return None if value is None else orjson.dumps(value).decode()
+        return None if value is None else encode(value)
 
     def process_result_value(self, value: str | None, _dialect: Dialect) -> Any:
         try:

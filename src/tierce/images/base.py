@@ -1,10 +1,10 @@
 """The contract between the node agent and an image driver."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from tierce.model.container import ImageFacts
+from tierce.model.container import FoundImage, ImageFacts
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -12,13 +12,14 @@ class ImageRequest:
     """An image that a container needs.
 
     `policy` is always, ifnotpresent or never. `auth` (username, password) is for the registry at
-    `auth_domain` and is sent nowhere else.
+    `auth_domain` and is sent nowhere else. `project` is whose container it is; None: the service's own.
     """
 
     reference: str
     policy: str = "always"
     auth_domain: str | None = None
     auth: Mapping[str, str] | None = dataclasses.field(default=None, repr=False)
+    project: str | None = None
 
 
 class ImageDriver(Protocol):
@@ -31,3 +32,10 @@ class ImageDriver(Protocol):
 
     def remove(self, reference: str) -> None:
         """Ensure the node does not have it; RuntimeConflict while it is used or being pulled."""
+
+    def search(self, name: str, exact: bool) -> Sequence[FoundImage]:
+        """Images whose names have `name` in them, or with `exact` are `name`.
+
+        Raises InvalidValue for a bad name, OperationNotSupported where it cannot be searched,
+        ImageSearchFailed, RuntimeUnreachable, RuntimeTimeout.
+        """

@@ -7,9 +7,11 @@ Source: the reference's rules for images (part 12.3 of its API, part 8.1 of its 
 those of the distribution project, and what an engine refuses anyway.
 """
 
+import contextlib
 import dataclasses
 import ipaddress
 import re
+from collections.abc import Iterable
 
 from tierce.model.errors import InvalidValue
 
@@ -100,12 +102,28 @@ def parse(text: str) -> Reference:
         _wrong_with_name(name)
         or (_wrong_with_domain(domain) if domain is not None else None)
         or _wrong_with_path(path, has_domain=domain is not None)
+        or ("It is an image id, not a name." if is_image_id(text) else None)
         or (_wrong_with_tag(tag) if tag is not None else None)
         or (_wrong_with_digest(digest) if at else None)
     )
     if reason:
         raise _invalid(text, reason)
     return Reference(domain, path, tag, digest if at else None)
+
+
+def is_image_id(text: str) -> bool:
+    """Whether an engine takes it for the id of an image that it has (`sha256:` and hex, maybe cut short)."""
+    algorithm, _, value = text.partition(":")
+    return algorithm in _DIGEST_LENGTHS and bool(_HEX.fullmatch(value))
+
+
+def canonical_names(texts: Iterable[str]) -> set[str]:
+    """The canonical forms of those texts that are names."""
+    names = set()
+    for text in texts:
+        with contextlib.suppress(InvalidValue):  # an engine calls an image without a tag `<none>:<none>`
+            names.add(parse(text).canonical)
+    return names
 
 
 def _split_tag(text: str) -> tuple[str, str | None]:

@@ -4,6 +4,7 @@ import dataclasses
 import datetime
 import enum
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 
 class RuntimeState(enum.StrEnum):
@@ -54,6 +55,18 @@ class NetworkAttachment:
     ipv4: str | None = None
     ipv6: str | None = None
     mac_address: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AddressRange:
+    """The addresses of one network, in CIDR notation.
+
+    The engine itself gives those of `dynamic`, a part of `subnet`; the others are for who asks for them.
+    """
+
+    subnet: str
+    gateway: str
+    dynamic: str
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -141,12 +154,35 @@ class RuntimeEvent:
     time_ns: int = 0
 
 
+MAX_CHARACTERS: Final = 65535
+"""Of a terminal's height and width: the kernel keeps 16 bits of each."""
+
+
+class ExecState(enum.StrEnum):
+    """Where a command that somebody connects to is in its life."""
+
+    PREPARED = "prepared"
+    RUNNING = "running"
+    ENDED = "ended"
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class ExecResult:
     """A finished command: stdout and stderr as they came, and its exit code."""
 
     output: bytes
     exit_code: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FoundImage:
+    """An image that a search of a registry found."""
+
+    name: str
+    description: str = ""
+    is_official: bool = False
+    is_automated: bool = False
+    star_count: int = 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -58,8 +58,26 @@ class ImageNotFound(Invalid):
     """The image asked for does not exist where it was looked for."""
 
 
+class OperationNotSupported(Invalid):
+    """What is asked of a plug cannot be done with it."""
+
+
 class NoInteractiveFlag(Invalid):
     """Attach to a container that was created without `interactive`."""
+
+
+class Base64Invalid(Invalid):
+    """File data that is not base64."""
+
+
+class ArchiveTooLarge(Invalid):
+    """More than one request may move to or from a container."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"The archive has more than {limit} bytes, the most that one request may move. "
+            "Copy it in parts, or have the operator raise the limit."
+        )
 
 
 # --- the caller may not ---------------------------------------------------------------------------
@@ -75,6 +93,11 @@ class PolicyNotAuthorized(NotAuthorized):
     def __init__(self, rule: str) -> None:
         super().__init__(f"Policy doesn't allow {rule} to be performed.")
         self.rule = rule
+
+
+class ExternalNetworkAttachForbidden(NotAuthorized):
+    def __init__(self, network: str) -> None:
+        super().__init__(f"It is not allowed to create an interface on external network {network}")
 
 
 class OverQuota(NotAuthorized):
@@ -138,6 +161,11 @@ class ActionNotFound(NotFound):
         super().__init__(f"The Action resource {ident} could not be found.")
 
 
+class ExecNotFound(NotFound):
+    def __init__(self, exec_id: str) -> None:
+        super().__init__(f"There is no exec instance {exec_id} in this container.")
+
+
 class PathNotFound(Invalid):
     """No such file or directory inside the container."""
 
@@ -173,6 +201,13 @@ class HostNotUp(Conflict):
         super().__init__(f"Host {host} is not up.")
 
 
+class NoNodeUp(TierceError):
+    retryable = True
+
+    def __init__(self) -> None:
+        super().__init__("No node is up that could be asked. Start one, or see `GET /v1/services`.")
+
+
 class ResourcesUnavailable(Conflict):
     """A node has less left than was asked of it."""
 
@@ -185,6 +220,14 @@ class StaleObject(Conflict):
     """Somebody else changed the row since it was read (compare-and-swap lost): read again."""
 
     retryable = True
+
+
+class RegistryInUse(Conflict):
+    def __init__(self, uuid: str) -> None:
+        super().__init__(
+            f"Failed to delete registry {uuid} since it is in use. "
+            "Delete the containers that refer to it first."
+        )
 
 
 # --- something that this program depends on failed --------------------------------------------------
@@ -220,6 +263,12 @@ class ImagePullFailed(RuntimeFailure):
     """The image could not be fetched."""
 
 
+class ImageSearchFailed(RuntimeFailure):
+    """The registry could not be searched."""
+
+    retryable = True
+
+
 class ExecTimeout(Conflict):
     """A synchronous command ran longer than allowed and was ended."""
 
@@ -236,6 +285,10 @@ class RpcTimeout(TierceError):
 
 class RemoteFailure(TierceError):
     """A node failed in a way that has no better name here."""
+
+
+class InvalidEncryptionKey(TierceError):
+    """A secret in the database cannot be written or read with the keys that this program has."""
 
 
 class DatabaseBusy(TierceError):

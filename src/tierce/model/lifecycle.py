@@ -110,7 +110,8 @@ ALLOWED: dict[str, frozenset[Status]] = {
 class Acceptance:
     """What accepting a durable action writes on the container, in the transaction that queues it."""
 
-    task_state: TaskState
+    task_state: TaskState | None
+    """None: the closed list has no word for it. It is accepted only when nothing else is unfinished."""
     status: Status | None = None
     interrupts: bool = False
     """Accepted although another action holds the container; it runs after that one."""
@@ -124,9 +125,16 @@ ACCEPTANCE: dict[str, Acceptance] = {
     "kill": Acceptance(TaskState.KILLING, interrupts=True),
     "reboot": Acceptance(TaskState.REBOOTING, Status.RESTARTING),
     "rebuild": Acceptance(TaskState.REBUILDING, Status.REBUILDING),
+    "update": Acceptance(None),
+    "resize_container": Acceptance(None),
+    "commit": Acceptance(None),
     "delete": Acceptance(TaskState.DELETING, Status.DELETING, interrupts=True),
     "delete_force": Acceptance(TaskState.DELETING, Status.DELETING, interrupts=True),
     "delete_after_stop": Acceptance(TaskState.DELETING, Status.DELETING, interrupts=True),
+    "network_attach": Acceptance(TaskState.NETWORK_ATTACHING),
+    "network_detach": Acceptance(TaskState.NETWORK_DETACHING),
+    "add_security_group": Acceptance(TaskState.SG_ADDING),
+    "remove_security_group": Acceptance(TaskState.SG_REMOVING),
 }
 """Durable action -> its acceptance. Synchronous actions (logs, top, ...) have none."""
 

@@ -63,6 +63,20 @@ class ContainerSpec:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class ContainerChange:
+    """What a PATCH changes: `cpu` in vCPUs, `memory` in MiB. None is as it was."""
+
+    name: str | None = None
+    auto_heal: bool | None = None
+    cpu: float | None = None
+    memory: int | None = None
+
+    @property
+    def has_size(self) -> bool:
+        return self.cpu is not None or self.memory is not None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class ListQuery:
     """Paging and filters of one list request.
 

@@ -2,10 +2,13 @@
 
 import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from tierce.model.container import Endpoint, NetworkAttachment
 from tierce.model.context import RequestContext
+
+MAX_NETWORKS: Final = 8
+"""Of one container. Each is a network of the node, and an engine has address ranges for few of them."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -56,12 +59,25 @@ Addresses = dict[str, list[dict[str, Any]]]
 
 
 class NetworkResolver(Protocol):
-    """The API half: runs while the user's request is alive, as the user."""
+    """The API half: runs while the user's request is alive, as the user.
+
+    `context.project_id` is the project whose networks, ports and groups are meant.
+    """
 
     def resolve(self, context: RequestContext, nets: Sequence[Mapping[str, Any]]) -> list[RequestedNetwork]:
         """What the items of `nets` (`network` | `port`, `v4-fixed-ip`, `v6-fixed-ip`) mean.
 
-        Empty is the default network. Raises NetworkNotFound, PortNotFound, Invalid.
+        Empty is the default network. Raises NetworkNotFound, PortNotFound, Conflict for an ambiguous name,
+        Invalid.
+        """
+
+    def find_port(self, context: RequestContext, ident: str) -> str:
+        """The id of the port of this id or name, whoever uses it. Raises PortNotFound, Conflict."""
+
+    def security_groups(self, context: RequestContext, names: Sequence[str]) -> list[str]:
+        """The ids of the groups of these ids or names, each once, in order.
+
+        Raises InvalidValue for one that does not exist, Conflict for an ambiguous name.
         """
 
 
@@ -69,12 +85,34 @@ class NodeNetworks(Protocol):
     """The node half: runs in the agent, on any attempt of an operation."""
 
     def ensure(
-        self, container_uuid: str, project_id: str, name: str, requested: Sequence[RequestedNetwork]
+        self,
+        container_uuid: str,
+        project_id: str,
+        name: str,
+        requested: Sequence[RequestedNetwork],
+        *,
+        anew: bool = False,
     ) -> list[NetworkAttachment]:
-        """Ensure the networks exist here, and say how the runtime joins them, primary first."""
+        """Ensure the networks exist here, and say how the runtime joins them, primary first.
+
+        One that was there before may be taken to be there still, unless `anew`: whoever finds that it is
+        not asks again.
+        """
 
     def addresses(self, networks: Sequence[str], endpoints: Sequence[Endpoint]) -> Addresses:
         """The `addresses` of a container in these networks, from what the runtime reports."""
+
+    def make(self, project_id: str, network: str) -> str:
+        """Ensure a network of the project exists here, and return its id in the engine."""
+
+    def remove(self, network: str, *, still_used: Callable[[], Collection[str]]) -> None:
+        """Ensure the network is gone here. Conflict while containers need it.
+
+        `still_used` names those that they need; it is asked under the lock that `ensure` takes.
+        """
+
+    def secure(self, container_uuid: str, networks: Sequence[str], groups: Sequence[str]) -> None:
+        """Ensure the container's ports in these networks have exactly these security groups."""
 
     def release(
         self,

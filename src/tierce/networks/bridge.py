@@ -2,9 +2,9 @@
 
 A network belongs to one project and exists when somebody asks for it: `{"network": "web"}` means the
 project's own `web`, and no `nets` at all its network `default`. Two projects never share one, whatever
-names they use. Docker gives the addresses and serves the names.
+names they use. Docker gives the addresses that nobody asks for, and serves the names.
 
-Not here: ports, subnets, security groups. A bridge network has none that a user could name.
+A container's endpoint in a network stands for the port. Not here: IPv6, security groups.
 """
 
 import contextlib
@@ -15,9 +15,17 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from tierce.model.container import Endpoint, NetworkAttachment
+from tierce.model.container import AddressRange, Endpoint, NetworkAttachment
 from tierce.model.context import RequestContext
-from tierce.model.errors import Invalid, NetworkNotFound, PortNotFound, RuntimeConflict
+from tierce.model.errors import (
+    Conflict,
+    Invalid,
+    InvalidValue,
+    NetworkNotFound,
+    PortNotFound,
+    RuntimeConflict,
+)
+from tierce.networks.addresses import AddressPool
 from tierce.networks.base import Addresses, RequestedNetwork
 
 DEFAULT_NETWORK = "default"
@@ -25,13 +33,14 @@ DEFAULT_NETWORK = "default"
 # A subset of what Docker takes, kept as it is: different names make different networks.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _PREFIX = re.compile(r"tierce-[0-9a-f]{12}-")
+_ENDPOINT = re.compile(r"[0-9a-f]{64}")
 _DNS_LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 
 
 class EngineNetworks(Protocol):
     """The part of a runtime that the node half needs (its contract: `runtimes.base.EngineNetworks`)."""
 
-    def ensure(self, name: str, labels: Mapping[str, str]) -> str: ...
+    def ensure(self, name: str, labels: Mapping[str, str], addresses: AddressRange | None = None) -> str: ...
 
     def remove(self, name: str) -> None: ...
 
@@ -44,25 +53,48 @@ class BridgeResolver:
     `node` is the uuid of the one node: another service on the same engine makes networks of its own.
     """
 
-    def __init__(self, node: str) -> None:
+    def __init__(self, node: str, addresses: AddressPool) -> None:
         self._node = node
+        self._addresses = addresses
 
     def resolve(self, context: RequestContext, nets: Sequence[Mapping[str, Any]]) -> list[RequestedNetwork]:
         """The project's own networks of these names; its `default` when there are none.
 
         A name may also be a network id of the same project, as `addresses` shows it. Raises Invalid
-        (fixed addresses, a malformed or repeated name), PortNotFound for any port, NetworkNotFound
-        for another project's network id.
+        (an address that is not to be had, a malformed or repeated name), PortNotFound for any port,
+        NetworkNotFound for another project's network id.
         """
         if context.project_id is None:
             raise Invalid("A network belongs to a project, and the request has none.")
-        names = [_name_of(item) for item in nets] or [DEFAULT_NETWORK]
         prefix = self._prefix(context.project_id)
-        networks = [_network_id(prefix, name) for name in names]
-        for position, network in enumerate(networks):
-            if network in networks[:position]:
-                raise Invalid(f"Network {names[position]} is given more than once.")
-        return [RequestedNetwork(network=network) for network in networks]
+        resolved: dict[str, RequestedNetwork] = {}
+        for item in nets or [{"network": DEFAULT_NETWORK}]:
+            name = _name_of(item)
+            network = _network_id(prefix, name)
+            if network in resolved:
+                raise Invalid(f"Network {name} is given more than once.")
+            resolved[network] = RequestedNetwork(network=network, ipv4=self._fixed_address(item))
+        return list(resolved.values())
+
+    def find_port(self, context: RequestContext, ident: str) -> str:
+        """An endpoint's id itself: it has no name. Raises PortNotFound for what cannot be one."""
+        if not _ENDPOINT.fullmatch(ident):
+            raise PortNotFound(ident)
+        return ident
+
+    def security_groups(self, context: RequestContext, names: Sequence[str]) -> list[str]:
+        """None: Docker has no such thing. Raises InvalidValue for any name."""
+        if names:
+            raise InvalidValue(f"Security group {names[0]} not found.")
+        return []
+
+    def _fixed_address(self, item: Mapping[str, Any]) -> str:
+        if item.get("v6-fixed-ip"):
+            raise InvalidValue("Fixed address v6-fixed-ip cannot be had: networks have IPv4 alone here.")
+        address = str(item.get("v4-fixed-ip") or "")
+        if address:
+            self._addresses.require_fixed(address)
+        return address
 
     def _prefix(self, project_id: str) -> str:
         """What the names of all of a project's networks begin with."""
@@ -72,8 +104,10 @@ class BridgeResolver:
 class BridgeNetworks(BridgeResolver):
     """Both halves, for a process that has the engine. `owner_labels` mark its networks as ours."""
 
-    def __init__(self, engine: EngineNetworks, owner_labels: Mapping[str, str], node: str) -> None:
-        super().__init__(node)
+    def __init__(
+        self, engine: EngineNetworks, owner_labels: Mapping[str, str], node: str, addresses: AddressPool
+    ) -> None:
+        super().__init__(node, addresses)
         self._engine = engine
         self._owner_labels = owner_labels
         self._guard = threading.Lock()
@@ -81,6 +115,8 @@ class BridgeNetworks(BridgeResolver):
         # Projects (by prefix) with a container that may be on its way: the engine does not know yet
         # that it needs its network, and would let it go.
         self._in_hand: set[str] = set()
+        # Networks that were there when this process last looked.
+        self._seen: set[str] = set()
 
     def ensure(
         self,
@@ -88,22 +124,48 @@ class BridgeNetworks(BridgeResolver):
         project_id: str,
         name: str,
         requested: Sequence[RequestedNetwork],
+        *,
+        anew: bool = False,
     ) -> list[NetworkAttachment]:
-        """Ensure the networks exist.
+        """Ensure the networks exist; those seen before are looked for only if `anew`.
 
         The first one requested is the primary. The container answers to its `name` in each, if that is
-        a legal DNS label. Raises NetworkNotFound for another project's.
+        a legal DNS label. A new network has the addresses that include the one asked for. Raises
+        NetworkNotFound for another project's, Conflict when there are no such addresses left.
         """
         prefix = self._prefix(project_id)
         for item in requested:
-            if not item.network.startswith(prefix):
-                raise NetworkNotFound(item.network)
+            _require_own(prefix, item.network)
         with self._lock_of(prefix):
             self._in_hand.add(prefix)
             for item in requested:
-                self._engine.ensure(item.network, self._owner_labels)
+                if anew or item.network not in self._seen:
+                    self._make(item.network, item.ipv4)
+                    self._seen.add(item.network)
         aliases = (name,) if _DNS_LABEL.fullmatch(name) else ()
-        return [NetworkAttachment(network=item.network, aliases=aliases) for item in requested]
+        return [NetworkAttachment(item.network, aliases, ipv4=item.ipv4 or None) for item in requested]
+
+    def make(self, project_id: str, network: str) -> str:
+        """As the protocol says. Raises NetworkNotFound for another project's."""
+        prefix = self._prefix(project_id)
+        _require_own(prefix, network)
+        with self._lock_of(prefix):
+            self._in_hand.add(prefix)
+            return self._make(network, "")
+
+    def remove(self, network: str, *, still_used: Callable[[], Collection[str]]) -> None:
+        """As the protocol says; also a network that is not of this plug's making."""
+        prefix = _PREFIX.match(network)
+        with self._lock_of(prefix[0] if prefix else network):
+            if network in still_used():
+                raise Conflict(f"Network {network} has containers: detach or delete them first.")
+            self._seen.discard(network)
+            self._engine.remove(network)
+
+    def secure(self, container_uuid: str, networks: Sequence[str], groups: Sequence[str]) -> None:
+        """Raises Invalid for any group."""
+        if groups:
+            raise Invalid("Docker's bridge networks have no security groups.")
 
     def addresses(self, networks: Sequence[str], endpoints: Sequence[Endpoint]) -> Addresses:
         """The addresses of a container in its `networks`, as the runtime reports them.
@@ -151,11 +213,30 @@ class BridgeNetworks(BridgeResolver):
                 if project not in self._in_hand:
                     self._remove(networks)
 
+    def _make(self, network: str, address: str) -> str:
+        """Ensure the network; the lock of its project is held."""
+        if address and network not in self._ours():
+            return self._make_around(network, address)
+        for addresses in self._addresses.candidates(network):
+            with contextlib.suppress(RuntimeConflict):
+                return self._engine.ensure(network, self._owner_labels, addresses)
+        raise Conflict("Docker has no addresses left for another network.")
+
+    def _make_around(self, network: str, address: str) -> str:
+        addresses = self._addresses.around(address)
+        try:
+            return self._engine.ensure(network, self._owner_labels, addresses)
+        except RuntimeConflict as exc:
+            raise Conflict(
+                f"Addresses of {addresses.subnet} are another network's. Ask for one of another range."
+            ) from exc
+
     def _ours(self) -> list[str]:
         return self._engine.list(self._owner_labels)
 
     def _remove(self, networks: Iterable[str]) -> None:
         for network in networks:
+            self._seen.discard(network)
             with contextlib.suppress(RuntimeConflict):
                 self._engine.remove(network)
 
@@ -168,11 +249,12 @@ class BridgeNetworks(BridgeResolver):
 def _name_of(item: Mapping[str, Any]) -> str:
     if port := item.get("port"):
         raise PortNotFound(port)
-    if item.get("v4-fixed-ip") or item.get("v6-fixed-ip"):
-        raise Invalid(
-            "Docker's bridge networks give addresses themselves: a fixed address cannot be asked for."
-        )
     return item.get("network") or ""
+
+
+def _require_own(prefix: str, network: str) -> None:
+    if not network.startswith(prefix):
+        raise NetworkNotFound(network)
 
 
 def _network_id(prefix: str, name: str) -> str:

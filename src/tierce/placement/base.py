@@ -1,6 +1,7 @@
 """The contract of a placement plug: what nodes offer, and claims that cannot be overrun."""
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -15,9 +16,22 @@ class Resources:
     memory_mb: int = 0
     disk_gb: int = 0
 
+    @classmethod
+    def of(cls, cpu: float | None, memory: int | str | None, disk: int | None) -> "Resources":
+        """What a container of this size takes: part of a vCPU counts as a whole one."""
+        return cls(vcpus=max(1, math.ceil(cpu or 0)), memory_mb=max(1, int(memory or 0)), disk_gb=disk or 0)
+
     def __add__(self, other: "Resources") -> "Resources":
         return Resources(
             self.vcpus + other.vcpus, self.memory_mb + other.memory_mb, self.disk_gb + other.disk_gb
+        )
+
+    def beyond(self, other: "Resources") -> "Resources":
+        """What this has more of than the other."""
+        return Resources(
+            max(0, self.vcpus - other.vcpus),
+            max(0, self.memory_mb - other.memory_mb),
+            max(0, self.disk_gb - other.disk_gb),
         )
 
 
@@ -38,7 +52,7 @@ class Candidate:
                 ("MiB memory", self.capacity.memory_mb, self.used.memory_mb, asked.memory_mb),
                 ("GiB disk", self.capacity.disk_gb, self.used.disk_gb, asked.disk_gb),
             )
-            if want > capacity - used
+            if want > max(0, capacity - used)
         ]
         return "; ".join(short) or None
 
@@ -51,6 +65,12 @@ class Placement(Protocol):
         """Give `consumer` (a container's uuid) `asked` of `host`, in the caller's transaction if it can.
 
         Raises ResourcesUnavailable, saying what is short.
+        """
+
+    def reclaim(self, session: Session, consumer: str, host: str, asked: Resources) -> None:
+        """Ensure `consumer` holds exactly `asked` of `host`, whatever it held of it before.
+
+        Only what it does not hold yet must be free, so less can be held always. Raises as `claim`.
         """
 
     def release(self, session: Session, consumer: str) -> None:

@@ -3,12 +3,21 @@
 from collections.abc import Sequence
 
 from oslo_config import cfg
-from sqlalchemy import delete, func, select
+from sqlalchemy import bindparam, delete, func, insert, select
 from sqlalchemy.orm import Session
 
 from tierce.db.tables import Allocation, ComputeNode, Container
 from tierce.model.errors import ResourcesUnavailable
 from tierce.placement.base import Candidate, Resources
+
+# Built once, as every creation asks.
+_SUMS = (func.sum(Allocation.vcpus), func.sum(Allocation.memory_mb), func.sum(Allocation.disk_gb))
+_HAS = (ComputeNode.cpus, ComputeNode.mem_total, ComputeNode.disk_total)
+_USED = select(Allocation.host, *_SUMS).group_by(Allocation.host)
+_USED_OF_HOST = select(*_SUMS).where(Allocation.host == bindparam("host"))
+_OFFERS = select(ComputeNode.hostname, *_HAS).where(ComputeNode.cpus > 0).order_by(ComputeNode.hostname)
+_OFFER_LOCKED = select(*_HAS).where(ComputeNode.hostname == bindparam("host")).limit(1).with_for_update()
+_CLAIM = insert(Allocation)
 
 
 class BuiltinPlacement:
@@ -18,33 +27,36 @@ class BuiltinPlacement:
         self._conf = conf.compute
 
     def candidates(self, session: Session) -> Sequence[Candidate]:
-        used = self._used(session)
+        used = {host: _resources(*sums) for host, *sums in session.execute(_USED)}
         return [
-            Candidate(node.hostname, self._capacity(node), used.get(node.hostname, Resources()))
-            for node in session.scalars(
-                select(ComputeNode).where(ComputeNode.cpus > 0).order_by(ComputeNode.hostname)
-            )
+            Candidate(host, self._capacity(*has), used.get(host, Resources()))
+            for host, *has in session.execute(_OFFERS)
         ]
 
     def claim(self, session: Session, consumer: str, host: str, asked: Resources) -> None:
-        node = session.scalar(
-            select(ComputeNode).where(ComputeNode.hostname == host).limit(1).with_for_update()
-        )
-        if node is None:
+        self._require_room(session, host, asked)
+        amounts = {"vcpus": asked.vcpus, "memory_mb": asked.memory_mb, "disk_gb": asked.disk_gb}
+        session.execute(_CLAIM, {"consumer_uuid": consumer, "host": host, **amounts})
+
+    def reclaim(self, session: Session, consumer: str, host: str, asked: Resources) -> None:
+        held = session.get(Allocation, consumer)
+        if held is None:
+            self.claim(session, consumer, host, asked)
+            return
+        more = asked.beyond(Resources(held.vcpus, held.memory_mb, held.disk_gb))
+        if more != Resources():
+            self._require_room(session, host, more)
+        held.vcpus, held.memory_mb, held.disk_gb = asked.vcpus, asked.memory_mb, asked.disk_gb
+
+    def _require_room(self, session: Session, host: str, asked: Resources) -> None:
+        """Lock the node until the transaction ends, so that nobody else takes what is free there."""
+        has = session.execute(_OFFER_LOCKED, {"host": host}).first()
+        if has is None:
             raise ResourcesUnavailable(f"{host} offers nothing yet")
-        used = self._used(session, host).get(host, Resources())
-        shortage = Candidate(host, self._capacity(node), used).shortage(asked)
+        used = _resources(*session.execute(_USED_OF_HOST, {"host": host}).one())
+        shortage = Candidate(host, self._capacity(*has), used).shortage(asked)
         if shortage is not None:
             raise ResourcesUnavailable(f"{host} has {shortage}")
-        session.add(
-            Allocation(
-                consumer_uuid=consumer,
-                host=host,
-                vcpus=asked.vcpus,
-                memory_mb=asked.memory_mb,
-                disk_gb=asked.disk_gb,
-            )
-        )
 
     def release(self, session: Session, consumer: str) -> None:
         session.execute(delete(Allocation).where(Allocation.consumer_uuid == consumer))
@@ -59,28 +71,19 @@ class BuiltinPlacement:
             self.release(session, consumer)
         return len(orphans)
 
-    def _used(self, session: Session, host: str | None = None) -> dict[str, Resources]:
-        statement = select(
-            Allocation.host,
-            func.sum(Allocation.vcpus),
-            func.sum(Allocation.memory_mb),
-            func.sum(Allocation.disk_gb),
-        ).group_by(Allocation.host)
-        if host is not None:
-            statement = statement.where(Allocation.host == host)
-        return {
-            name: Resources(int(vcpus), int(memory), int(disk))
-            for name, vcpus, memory, disk in session.execute(statement)
-        }
-
-    def _capacity(self, node: ComputeNode) -> Resources:
+    def _capacity(self, cpus: int, mem_total: int, disk_total: int) -> Resources:
         conf = self._conf
         cpu_ratio = conf.cpu_allocation_ratio or conf.initial_cpu_allocation_ratio
         ram_ratio = conf.ram_allocation_ratio or conf.initial_ram_allocation_ratio
         disk_ratio = conf.disk_allocation_ratio or conf.initial_disk_allocation_ratio
         reserved_disk = -(-conf.reserved_host_disk_mb // 1024)
         return Resources(
-            vcpus=max(0, int((node.cpus - conf.reserved_host_cpus) * cpu_ratio)),
-            memory_mb=max(0, int((node.mem_total - conf.reserved_host_memory_mb) * ram_ratio)),
-            disk_gb=max(0, int((node.disk_total - reserved_disk) * disk_ratio)),
+            vcpus=max(0, int((cpus - conf.reserved_host_cpus) * cpu_ratio)),
+            memory_mb=max(0, int((mem_total - conf.reserved_host_memory_mb) * ram_ratio)),
+            disk_gb=max(0, int((disk_total - reserved_disk) * disk_ratio)),
         )
+
+
+def _resources(vcpus: int | None, memory_mb: int | None, disk_gb: int | None) -> Resources:
+    """Sums of the database as amounts; those of no rows are NULL."""
+    return Resources(int(vcpus or 0), int(memory_mb or 0), int(disk_gb or 0))

@@ -227,11 +227,9 @@ class ComputeClient:
 
     def container_commit(
         self, context: RequestContext, host: str, container: Any, *, repository: str, tag: str | None
-    ) -> dict[str, Any]:
-        """The new image's `uuid`; its upload goes on after the reply."""
-        more = {"repository": repository, "tag": tag}
-        result: dict[str, Any] = self._call(context, host, "container_commit", container, **more)
-        return result
+    ) -> None:
+        """Cast: the node finds the action queued. (Zun's API calls, and waits for the uuid of an image.)"""
+        self._cast(context, host, "container_commit", container, repository=repository, tag=tag)
 
     # --- images and networks of a node --------------------------------------------------------------
 
@@ -240,8 +238,8 @@ class ComputeClient:
         self._caller.cast(context, host, "image_pull", {"image": convert.image_to_wire(image)})
 
     def image_delete(self, context: RequestContext, host: str, image: Any) -> None:
-        """Cast. `image`: a row of the image table."""
-        self._caller.cast(context, host, "image_delete", {"image": convert.image_to_wire(image)})
+        """Call, where Zun casts: so the caller hears why not. `image`: a row of the image table."""
+        self._caller.call(context, host, "image_delete", {"image": convert.image_to_wire(image)})
 
     def image_search(
         self,

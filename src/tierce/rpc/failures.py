@@ -33,6 +33,7 @@ _TO_ZUN: dict[type[TierceError], tuple[str, int]] = {
     errors.SchemaInvalid: ("SchemaValidationError", 400),
     errors.ImageNotFound: ("ImageNotFound", 400),
     errors.NoInteractiveFlag: ("NoInteractiveFlag", 400),
+    errors.Base64Invalid: ("Base64Exception", 400),
     errors.RuntimeBadRequest: ("Invalid", 400),
     errors.NotAuthorized: ("NotAuthorized", 403),
     errors.PolicyNotAuthorized: ("PolicyNotAuthorized", 403),
@@ -69,6 +70,7 @@ _FROM_ZUN: dict[str, type[TierceError]] = {
     "InvalidState": errors.InvalidState,
     "ContainerHostNotUp": errors.ContainerHostNotUp,
     "ResourcesUnavailable": errors.ResourcesUnavailable,
+    "OperationNotSupported": errors.OperationNotSupported,
 }
 _FROM_CODE: dict[str, type[TierceError]] = {
     "400": errors.Invalid,

@@ -13,11 +13,16 @@ addresses of sockets or paths of this machine.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from tierce.model.archive import Content
 from tierce.model.container import (
+    AddressRange,
     ContainerReport,
     ExecResult,
+    ExecState,
+    FoundImage,
     ImageFacts,
     NetworkAttachment,
     NodeFacts,
@@ -50,6 +55,15 @@ class Containers(Protocol):
         made anew under the same name is another, and a start says RuntimeNotFound.
         """
 
+    def join(self, ref: str, attachment: NetworkAttachment) -> None:
+        """Ensure it is in this network, in any state of its own; one that it is in already stays as it is.
+
+        RuntimeNotFound when there is no such network.
+        """
+
+    def leave(self, ref: str, network: str) -> None:
+        """Ensure it is not in this network, nor at its next start, be it the last or removed by then."""
+
     def stop(self, ref: str, timeout: int | None = None) -> None:
         """Ensure it does not run: its stop signal, then a kill after `timeout` s (None: engine's own)."""
 
@@ -67,6 +81,15 @@ class Containers(Protocol):
 
     def kill(self, ref: str, signal: str | None = None) -> None:
         """Send a signal (None: KILL) to its first process. RuntimeConflict when it does not run."""
+
+    def resize(self, ref: str, memory: int | None, cpus: float | None) -> None:
+        """Ensure these limits, as `RuntimeSpec` has them, in any state; None leaves one as it is."""
+
+    def commit(self, ref: str, repository: str, tag: str) -> ImageFacts:
+        """Make an image of its file system and configuration, named `repository:tag` from then on.
+
+        One that runs is frozen meanwhile. Not idempotent by nature: each makes an image of its own.
+        """
 
     def remove(self, ref: str) -> None:
         """Ensure it is gone, running or not, with its anonymous volumes."""
@@ -101,8 +124,8 @@ class Containers(Protocol):
         `tail` is a number of lines (None: all), `since` unix seconds.
         """
 
-    def execute(self, ref: str, command: Sequence[str], timeout: float) -> ExecResult:
-        """Run a command inside and wait for its end.
+    def execute(self, ref: str, command: Sequence[str], timeout: float, *, tty: bool = False) -> ExecResult:
+        """Run a command inside, with a terminal if `tty`, and wait for its end.
 
         Raises ExecTimeout after `timeout` s, having ended the command; RuntimeConflict when the
         container does not run.
@@ -113,6 +136,55 @@ class Containers(Protocol):
 
     def stats(self, ref: str) -> StatsSample:
         """One sample of what it uses; RuntimeConflict when it does not run."""
+
+
+class Terminals(Protocol):
+    """What a person connects to: the first process of a container, and commands beside it.
+
+    Connecting itself is not here: a proxy does it, at the engine.
+    """
+
+    def attach_target(self, ref: str) -> str:
+        """Path and query at which the engine gives the container's first process as a WebSocket.
+
+        RuntimeConflict when it does not run.
+        """
+
+    def resize(self, ref: str, height: int, width: int) -> None:
+        """Set the size of the container's terminal, in characters; nothing happens where there is none.
+
+        RuntimeConflict when it does not run.
+        """
+
+    def prepare(self, ref: str, command: Sequence[str], *, interactive: bool) -> str:
+        """Have a command ready to be run, with a terminal and input if `interactive`; its exec id.
+
+        RuntimeConflict when the container does not run.
+        """
+
+    def state(self, exec_id: str) -> ExecState:
+        """RuntimeNotFound when the engine has forgotten it: long after its end, or with its container."""
+
+    def resize_exec(self, exec_id: str, height: int, width: int) -> None:
+        """Set the size of its terminal. Only while it runs: engines wait for it, or fail, otherwise."""
+
+
+class Archives(Protocol):
+    """Files of a container, in any state, as tar files. What a path means, the engine alone decides."""
+
+    def get(self, ref: str, path: str) -> AbstractContextManager[tuple[dict[str, Any], Iterator[bytes]]]:
+        """What is at `path`: its `name`, `size`, `mode`, `mtime` and `linkTarget`, and a tar file of it.
+
+        A link is itself, and its target with a slash at the end of `path`. PathNotFound. Reading
+        raises RuntimeUnreachable when the rest cannot be had.
+        """
+
+    def put(self, ref: str, path: str, content: Content) -> None:
+        """Unpack a tar file into the directory `path`. PathNotFound.
+
+        RuntimeBadRequest when `path` is no directory, or the content cannot be unpacked there; some of
+        it may have been.
+        """
 
 
 class EventStream(Protocol):
@@ -143,15 +215,31 @@ class ImageStore(Protocol):
         inside the progress stream), and ImagePullFailed after `idle_timeout` s without progress.
         """
 
+    def require_access(self, reference: str, *, auth: Mapping[str, str] | None) -> None:
+        """Have its registry say that whoever has these credentials may pull it, whatever the node has.
+
+        Raises ImageNotFound, ImagePullFailed.
+        """
+
     def remove(self, reference: str) -> None:
         """Ensure the node does not have it. RuntimeConflict while a container uses it."""
+
+    def search(self, term: str) -> Sequence[FoundImage]:
+        """Images of the public registry that `term` finds, the best first.
+
+        Raises ImageSearchFailed when the registry cannot be asked.
+        """
 
 
 class EngineNetworks(Protocol):
     """The networks that the engine itself keeps (used by the `bridge` network plug)."""
 
-    def ensure(self, name: str, labels: Mapping[str, str]) -> str:
-        """Ensure a bridge network of this name exists, and return its id. Safe to race."""
+    def ensure(self, name: str, labels: Mapping[str, str], addresses: AddressRange | None = None) -> str:
+        """Ensure a bridge network of this name exists, and return its id. Safe to race.
+
+        One that is made has these addresses (None: the engine's choice, and none can be asked for).
+        RuntimeConflict when they overlap another network's.
+        """
 
     def remove(self, name: str) -> None:
         """Ensure it is gone. RuntimeConflict while containers are attached."""
@@ -161,10 +249,16 @@ class EngineNetworks(Protocol):
 
 
 class Runtime(Protocol):
-    """A runtime: its three faces share one connection."""
+    """A runtime: its faces share one connection."""
 
     @property
     def containers(self) -> Containers: ...
+
+    @property
+    def terminals(self) -> Terminals: ...
+
+    @property
+    def archives(self) -> Archives: ...
 
     @property
     def images(self) -> ImageStore: ...

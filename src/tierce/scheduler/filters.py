@@ -13,6 +13,7 @@ class Node:
     disabled: bool
     availability_zone: str
     runtimes: Collection[str]
+    limits_disk: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

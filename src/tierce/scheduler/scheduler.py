@@ -1,11 +1,12 @@
 """Choose nodes for a container: those that pass every filter and have room, the freest first."""
 
 import datetime
+import operator
 
 from oslo_config import cfg
 from sqlalchemy.orm import Session
 
-from tierce.db import nodes, services
+from tierce.db import services
 from tierce.model.errors import InvalidValue, NoValidHost
 from tierce.placement.base import Placement, Resources
 from tierce.scheduler.filters import FILTERS, Demand, Node, requested_host
@@ -23,10 +24,12 @@ class Scheduler:
         self._placement = placement
         self._filters = [requested_host, *(FILTERS[name] for name in conf.scheduler.enabled_filters)]
 
-    def select(self, session: Session, demand: Demand, asked: Resources, now: datetime.datetime) -> list[str]:
-        """Hosts to try, best first: most free memory, then name.
+    def select(
+        self, session: Session, demand: Demand, asked: Resources, now: datetime.datetime
+    ) -> list[Node]:
+        """Nodes to try, best first: most free memory, then name.
 
-        Raises NoValidHost with each node's reason. A host may fill up until the claim: try the next.
+        Raises NoValidHost with each node's reason. A node may fill up until the claim: try the next.
         """
         candidates = {candidate.host: candidate for candidate in self._placement.candidates(session)}
         reasons, fitting = [], []
@@ -38,26 +41,24 @@ class Scheduler:
             elif reason is None and candidate is not None and (shortage := candidate.shortage(asked)):
                 reason = f"has {shortage}"
             if reason is None and candidate is not None:
-                fitting.append(candidate)
+                fitting.append((candidate.used.memory_mb - candidate.capacity.memory_mb, node.host, node))
             else:
                 reasons.append(f"{node.host} {reason}")
         if not fitting:
             raise NoValidHost(
                 f"There are not enough hosts available. {'; '.join(reasons) or 'No node is registered'}."
             )
-        fitting.sort(key=lambda c: (c.used.memory_mb - c.capacity.memory_mb, c.host))
-        return [candidate.host for candidate in fitting]
+        return [node for _, _, node in sorted(fitting, key=operator.itemgetter(0, 1))]
 
     def _nodes(self, session: Session, now: datetime.datetime) -> list[Node]:
-        runtimes = {node.hostname: node.runtimes for node in nodes.every(session)}
         return [
             Node(
-                host=service.host or "",
-                up=services.is_up(service, now, self._conf.service_down_time),
-                disabled=bool(service.disabled),
-                availability_zone=service.availability_zone or self._conf.default_availability_zone,
-                runtimes=runtimes.get(service.host or "", ()),
+                host=agent.host,
+                up=agent.up,
+                disabled=agent.disabled,
+                availability_zone=agent.availability_zone or self._conf.default_availability_zone,
+                runtimes=agent.runtimes,
+                limits_disk=agent.limits_disk,
             )
-            for service in services.every(session)
-            if service.binary == services.BINARY
+            for agent in services.agents(session, now, self._conf.service_down_time)
         ]

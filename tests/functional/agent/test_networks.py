@@ -80,6 +80,26 @@ def test_a_network_that_was_removed_behind_our_back_is_made_and_joined_again(
     assert networks(cloud) == ["db", "web"]
 
 
+@pytest.mark.parametrize("run", [False, True])
+def test_a_creation_makes_a_network_again_that_was_removed_behind_our_back(
+    cloud: Cloud, client: Client, run: bool
+) -> None:
+    nets = [{"network": "web"}, {"network": "db"}]
+    client.running(nets=nets)
+    for engine_network in [name for name in cloud.engine.networks if name != "bridge"]:
+        with cloud.engine.lock:
+            del cloud.engine.networks[engine_network]
+
+    uuid = client.create(run=run, nets=nets)
+
+    status = "Running" if run else "Created"
+    assert client.wait(uuid, status, "Error")["status_reason"] is None
+    if not run:
+        client.call(f"POST /containers/{uuid}/start")
+    shown = client.wait(uuid, "Running", "Error")
+    assert [len(entries) for entries in shown["addresses"].values()] == [1, 1]
+
+
 def test_a_repair_that_was_cut_short_is_finished_by_the_next_attempt(cloud: Cloud, client: Client) -> None:
     uuid = client.running(nets=[{"network": "web"}, {"network": "db"}])
     client.call(f"POST /containers/{uuid}/stop")

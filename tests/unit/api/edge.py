@@ -13,7 +13,24 @@ from oslo_config import cfg
 
 from tierce import config
 from tierce.api.app import create_app
-from tierce.control import actions, containers, hosts, images, inspection, lifecycle, policy
+from tierce.control import (
+    actions,
+    archives,
+    containers,
+    hosts,
+    images,
+    inspection,
+    lifecycle,
+    networking,
+    networks,
+    policy,
+    quotas,
+    registries,
+    remaking,
+    resizing,
+    terminals,
+)
+from tierce.control import services as node_services
 from tierce.identity.base import Unauthenticated
 from tierce.model.context import RequestContext
 
@@ -123,11 +140,21 @@ def make_edge() -> Edge:
         policy=PolicyStandIn(),
         containers=StandIn(containers.Containers),
         lifecycle=StandIn(lifecycle.Lifecycle),
+        resizing=StandIn(resizing.Resizing),
+        remaking=StandIn(remaking.Remaking),
         inspection=StandIn(inspection.Inspection),
+        terminals=StandIn(terminals.Terminals),
+        archives=StandIn(archives.Archives),
+        networking=StandIn(networking.Networking),
+        networks=StandIn(networks.Networks),
         actions=StandIn(actions.Actions),
         hosts=StandIn(hosts.Hosts),
-        hosts_services=StandIn(hosts.HostServices),
+        hosts_services=StandIn(node_services.HostServices),
+        zones=StandIn(node_services.AvailabilityZones),
+        quotas=StandIn(quotas.ProjectQuotas),
+        quota_classes=StandIn(quotas.QuotaClasses),
         images=StandIn(images.Images),
+        registries=StandIn(registries.Registries),
     )
     services.containers.answers["hidden_fields"] = frozenset(
         {"host", "image_pull_policy", "privileged", "runtime"}

@@ -40,6 +40,17 @@ def test_a_container_may_have_so_many_and_no_more(edge: Edge, field: str, bound:
     assert f"at most {bound}" in error["title"]
 
 
+@pytest.mark.parametrize("field", ["environment", "labels"])
+def test_what_is_kept_as_json_counts_by_its_ascii_bytes(edge: Edge, field: str) -> None:
+    """Six for a character of these, as it is stored."""
+    taken, refused = (
+        edge.request("POST /v1/containers", body={"image": "nginx", field: {"A": "é" * number}})
+        for number in (10_921, 10_922)
+    )
+    assert taken.status_code == 202, taken.text
+    assert (refused.status_code, f"'{field}'" in refused.text) == (400, True)
+
+
 @pytest.mark.parametrize(("version", "command"), [("1.19", "x " * 4097), ("1.20", ["x"] * 4097)])
 def test_a_command_line_counts_by_its_words(edge: Edge, version: str, command: Any) -> None:
     body = {"image": "nginx", "command": command}

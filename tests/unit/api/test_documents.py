@@ -338,14 +338,14 @@ class Service:
     host = "node1"
     binary = "zun-compute"
     state = "up"
-    disabled = None
+    disabled = False
     disabled_reason = None
-    forced_down = None
+    forced_down = False
     report_count = 12
     last_seen_up = datetime.datetime.fromisoformat("2026-11-01T10:00:00")
     created_at = datetime.datetime.fromisoformat("2026-10-01T10:00:00")
     updated_at = None
-    availability_zone = None
+    availability_zone = "nova"
 
 
 def test_services(edge: Edge) -> None:
@@ -403,6 +403,48 @@ NODE = {
         {"href": f"http://api:9517/hosts/{UUID}", "rel": "bookmark"},
     ]
 }
+
+
+@pytest.mark.parametrize(
+    ("line", "method", "fields"),
+    [
+        ("enable?", "enable", {"disabled": False, "disabled_reason": None}),
+        ("disable?", "disable", {"disabled": False, "disabled_reason": None}),
+        ("force_down?forced_down=False&", "force_down", {"forced_down": False}),
+    ],
+)
+def test_a_changed_service(edge: Edge, line: str, method: str, fields: dict[str, Any]) -> None:
+    edge.services.hosts_services.answers[method] = Service
+
+    answer = edge.request(f"PUT /v1/services/{line}host=node1&binary=zun-compute")
+
+    assert (answer.status_code, answer.json) == (
+        200,
+        {"service": {"host": "node1", "binary": "zun-compute", **fields}},
+    )
+
+
+@pytest.mark.parametrize(
+    "line", ["DELETE /v1/services?host=node1&binary=b", f"DELETE /v1/images/{UUID}", "DELETE /v1/quotas/p1"]
+)
+def test_deleting_what_is_an_operator_s_is_answered_with_null(edge: Edge, line: str) -> None:
+    answer = edge.request(line)
+
+    assert (answer.status_code, answer.text) == (200, "null")
+    assert answer.headers["content-type"] == "application/json"
+
+
+def test_availability_zones(edge: Edge) -> None:
+    edge.services.zones.answers["list"] = ["a", "nova"]
+
+    answer = edge.request("GET /v1/availability_zones?limit=2&marker=0&ignored=1", version="1.1")
+
+    assert answer.json == {
+        "availability_zones": [{"availability_zone": "a"}, {"availability_zone": "nova"}],
+        "next": None,
+    }
+    query = edge.services.zones.only_call("list")["query"]
+    assert (query.sort_key, query.limit, query.marker) == ("availability_zone", 2, "0")
 
 
 def test_hosts(edge: Edge) -> None:

@@ -32,6 +32,10 @@ from tierce.model.errors import ContainerNotFound
         ("/v1/containers/web.json/start", "/v1/containers/web.json/start"),
         ("/v1/hosts/node2.example.com", "/v1/hosts/node2.example.com"),
         ("/v1/hosts/node.json", "/v1/hosts/node.json"),
+        ("/v1/images/library/nginx/search", "/v1/images/library%2Fnginx/search"),
+        ("/images/nginx/search/", "/v1/images/nginx/search"),
+        ("/v1/images/search", "/v1/images/search"),
+        ("/v1/images/a/b", "/v1/images/a/b"),
         # These were never served.
         ("/v1//containers", "/v1//containers"),
         ("//v1/containers", "/v1//v1/containers"),
@@ -42,7 +46,16 @@ def test_spellings_of_one_path_come_together(path: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/v1//containers", "//v1/containers", "/v1/nosuch", "/v2", "/v1/containers/a/b"]
+    "path",
+    [
+        "/v1//containers",
+        "//v1/containers",
+        "/v1/nosuch",
+        "/v2",
+        "/v1/containers/a/b",
+        "/v1/quotas",
+        "/v1/services/node1/zun-compute",
+    ],
 )
 def test_what_does_not_exist_is_404(edge: Edge, path: str) -> None:
     answer = edge.request(f"GET {path}")
@@ -91,12 +104,19 @@ def test_a_name_with_a_nul_character_is_not_looked_for(edge: Edge) -> None:
         ("PUT /v1/containers", "GET, POST"),
         ("DELETE /v1/containers", "GET, POST"),
         ("HEAD /v1/containers", "GET, POST"),
-        ("POST /v1/containers/true", "DELETE, GET"),
-        ("POST /v1/containers/web?_method=DELETE", "DELETE, GET"),
+        ("POST /v1/containers/true", "DELETE, GET, PATCH"),
+        ("POST /v1/containers/web?_method=DELETE", "DELETE, GET, PATCH"),
         ("GET /v1/containers/web/start", "POST"),
         ("POST /v1/containers/web/logs", "GET"),
         ("POST /v1/containers/web/container_actions", "GET"),
-        ("DELETE /v1/services", "GET"),
+        ("POST /v1/services", "DELETE, GET"),
+        ("GET /v1/services/enable", "PUT"),
+        ("DELETE /v1/images/library/nginx/search", "GET"),
+        ("DELETE /v1/images", "GET, POST"),
+        ("POST /v1/availability_zones", "GET"),
+        ("POST /v1/quotas/p1", "DELETE, GET, PUT"),
+        ("PUT /v1/quotas/p1/defaults", "GET"),
+        ("DELETE /v1/quota_classes/default", "GET, PUT"),
     ],
 )
 def test_a_method_that_a_path_does_not_have_is_405_and_allow_says_which_it_has(

@@ -33,8 +33,8 @@ def cases(table_name: str) -> list[Any]:
 
 
 def as_json(value: Any) -> Any:
-    """A value as JSON shows it, tuples being arrays."""
-    return json.loads(json.dumps(value))
+    """A value as JSON shows it, tuples being arrays and dataclasses objects."""
+    return json.loads(json.dumps(value, default=dataclasses.asdict))
 
 
 @pytest.mark.parametrize("case", cases("reject/*"))
@@ -62,12 +62,13 @@ def test_a_create_request_means(edge: Edge, case: dict[str, Any]) -> None:
     assert {field: spec[field] for field in case["spec"]} == case["spec"]
 
 
-@pytest.mark.parametrize("case", cases("accept/actions"))
+@pytest.mark.parametrize("case", cases("accept/actions") + cases("accept/operators"))
 def test_a_request_reaches_control(edge: Edge, case: dict[str, Any]) -> None:
     area, method = case["calls"].split(".")
     edge.services.containers.answers["get"] = container_row()
 
-    edge.request(case["request"], body=case.get("body"), version=case.get("version", "1.40"))
+    raw = case["raw"].encode() if "raw" in case else None
+    edge.request(case["request"], body=case.get("body"), raw=raw, version=case.get("version", "1.40"))
 
     arguments = as_json(
         {k: v for k, v in getattr(edge.services, area).only_call(method).items() if k != "context"}

@@ -8,6 +8,7 @@ from oslo_policy import opts, policy
 from tierce import config
 from tierce.control.policies import list_rules
 from tierce.control.policy import Policy
+from tierce.model.clock import SystemClock
 from tierce.model.context import RequestContext
 from tierce.model.errors import PolicyNotAuthorized
 
@@ -24,10 +25,14 @@ ADMIN_ONLY = {
     *(f"container:get_one:{field}" for field in ("host", "image_pull_policy", "privileged", "runtime")),
     "host:get_all",
     "host:get",
-    "zun-service:get_all",
-    "image:pull",
-    "image:get_all",
-    "image:get_one",
+    *(f"zun-service:{action}" for action in ("get_all", "delete", "enable", "disable", "force_down")),
+    *(f"image:{action}" for action in ("pull", "get_all", "get_one", "delete")),
+    *(f"network:{action}" for action in ("attach_external_network", "create", "delete")),
+    "quota:update",
+    "quota:delete",
+    "quota_class:get",
+    "quota_class:update",
+    "registry:get_all_all_projects",
 }
 NOBODY = {"container:create:privileged", "deny_everybody"}
 NAMES = [rule.name for rule in list_rules()]
@@ -42,7 +47,7 @@ def rules() -> Policy:
     conf = config.load()
     opts.set_defaults(conf)
     conf.set_override("policy_file", "/no/operator/s/rules.yaml", "oslo_policy")
-    return Policy(conf)
+    return Policy(conf, SystemClock())
 
 
 def allowed(rules: Policy, name: str, who: RequestContext, target: dict[str, Any] | None = None) -> bool:

@@ -27,10 +27,12 @@ def ago(seconds: float) -> datetime.datetime:
         ({"last_seen_up": ago(-181)}, False),
         ({"last_seen_up": ago(0), "forced_down": True}, False),
         ({"last_seen_up": ago(0), "forced_down": None, "disabled": True}, True),
-        # The newest of the three is not what counts, but the first that is there.
-        ({"last_seen_up": ago(500), "updated_at": ago(0), "created_at": ago(0)}, False),
-        ({"updated_at": ago(0), "created_at": ago(500)}, True),
-        ({"updated_at": ago(500), "created_at": ago(0)}, False),
+        # The newer of the two is not what counts, but the first that is there.
+        ({"last_seen_up": ago(500), "created_at": ago(0)}, False),
+        # Somebody changed a flag of a node that has not reported for long, or never.
+        ({"last_seen_up": ago(500), "updated_at": ago(0)}, False),
+        ({"updated_at": ago(0), "created_at": ago(500)}, False),
+        ({"updated_at": ago(0)}, False),
         ({"created_at": ago(10)}, True),
         ({"created_at": ago(500)}, False),
         ({}, False),

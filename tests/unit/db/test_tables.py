@@ -21,6 +21,8 @@ KEYS = {
         "registry_id": "registry_id",
         "capsule_id": "capsule_id",
         "ix_container_project_id": "project_id container_type id",
+        "ix_container_created_at": "container_type created_at id",
+        "ix_container_status": "status",
         "ix_container_host": "host",
         "ix_container_name": "name",
         "uniq_container0name_key": "name_key",
@@ -32,8 +34,8 @@ KEYS = {
         "volume_id": "volume_id",
     },
     "exec_instance": {"uniq_exec_instance0container_id_exec_id": "container_id exec_id"},
-    "image": {"uniq_image0repotaghost": "repo tag host"},
-    "compute_node": {"uniq_compute_node0rp_uuid": "rp_uuid"},
+    "image": {"uniq_image0repotaghost": "repo tag host", "ix_image_uuid": "uuid"},
+    "compute_node": {"uniq_compute_node0rp_uuid": "rp_uuid", "ix_compute_node_hostname": "hostname"},
     "pci_device": {
         "uniq_pci_device0compute_node_uuid0address": "compute_node_uuid address",
         "ix_pci_device_compute_node_uuid": "compute_node_uuid",
@@ -69,6 +71,7 @@ KEYS = {
     },
     "tierce_project_lock": {},
     "tierce_allocation": {"ix_tierce_allocation_host": "host"},
+    "tierce_attach_session": {"ix_tierce_attach_session_container_id": "container_id"},
 }
 """Table -> key -> columns: programs learn from a key's name which columns made a duplicate."""
 
@@ -78,6 +81,7 @@ DELETE_RULES = {
     "volume_mapping.container_uuid": None,
     "volume_mapping.volume_id": "CASCADE",
     "exec_instance.container_id": "CASCADE",
+    "tierce_attach_session.container_id": "CASCADE",
     "pci_device.compute_node_uuid": None,
     "container_actions.container_uuid": "CASCADE",
     "container_actions_events.action_id": "CASCADE",

@@ -1,13 +1,14 @@
-"""JSON in text columns: what is written, and what bad text is read as."""
+"""What is written to columns of text and time, and what bad text is read as."""
 
+import datetime
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects import mysql, postgresql, sqlite
 
-from tierce.db.types import JSONDict, JSONList, JSONValue
+from tierce.db.types import JSONDict, JSONList, JSONValue, Message, MessageLine, Moment
 
 DIALECT = sqlite.dialect()
 TEXT = st.text(st.characters(codec="utf-8"))
@@ -57,3 +58,47 @@ def test_bad_text_of_any_value_is_read_as_none(text: str) -> None:
 
 def test_sets_are_written_as_lists() -> None:
     assert round_trip(JSONDict(), {"cpus": {1}}) == {"cpus": [1]}
+
+
+@given(st.dictionaries(TEXT, JSON), st.lists(JSON), JSON)
+def test_json_is_written_in_ascii(a_dict: dict[str, Any], a_list: list[Any], value: Any) -> None:
+    """Which every character set has."""
+    written = [
+        JSONDict().process_bind_param(a_dict, DIALECT),
+        JSONList().process_bind_param(a_list, DIALECT),
+        JSONValue().process_bind_param(value, DIALECT),
+    ]
+    assert all(text is None or text.isascii() for text in written)
+
+
+@given(st.datetimes())
+def test_times_lose_their_fraction(moment: datetime.datetime) -> None:
+    written = Moment().process_bind_param(moment, DIALECT)
+    assert written is not None
+    assert datetime.timedelta(0) <= moment - written < datetime.timedelta(seconds=1)
+    assert written.microsecond == 0
+
+
+ANY_TEXT = st.text(st.characters(), max_size=100)  # surrogates too
+
+
+@given(ANY_TEXT)
+def test_messages_can_be_held_by_every_database(text: str) -> None:
+    for dialect in (sqlite.dialect(), postgresql.dialect(), mysql.dialect()):
+        for column, longest in ((Message(), 65535), (MessageLine(50), 50)):
+            written = column.process_bind_param(text, dialect)
+            assert written is not None
+            assert "\0" not in written
+            assert len(written) <= longest
+            written.encode("ascii" if dialect.name == "mysql" else "utf-8")
+
+
+@given(st.text("abc .,:", max_size=50))
+def test_plain_messages_are_kept(text: str) -> None:
+    assert MessageLine(50).process_bind_param(text, mysql.dialect()) == text
+
+
+def test_a_long_message_is_cut_between_characters() -> None:
+    written = Message().process_bind_param("a" + "é" * 40_000, postgresql.dialect())
+    assert written == "a" + "é" * 32_767
+    assert Message().process_bind_param(None, DIALECT) is None

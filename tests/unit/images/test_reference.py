@@ -96,6 +96,8 @@ def test_a_valid_name_is_taken_apart_and_put_together_again(
         "https://reg.example/x",
         "REG/x",
         "0123456789abcdef" * 4,
+        SHA256,
+        "sha256:ab",
     ],
 )
 def test_a_name_that_breaks_the_grammar_is_refused(text: str) -> None:

@@ -1,11 +1,12 @@
 """The driver that pulls from registries: when it pulls, from where, with whose credentials, and once."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.unit.images.store import ALICE, BOB, NODE, Progress, Store, driver, facts
 from tierce import config
 from tierce.images.base import ImageRequest
 from tierce.images.registry import DefaultRegistry, RegistryImages
@@ -20,53 +21,6 @@ from tierce.model.errors import (
 
 DEADLINE = 20.0
 SHA256 = "sha256:" + "0123456789abcdef" * 4
-ALICE = {"username": "alice", "password": "secret"}
-BOB = {"username": "bob", "password": "hidden"}
-NODE = {"username": "node", "password": "shared"}
-
-Progress = Callable[[], None]
-
-
-class Store:
-    """An engine's images; `during_pull` scripts what happens while one is pulled."""
-
-    def __init__(
-        self, *present: str, during_pull: Callable[[Progress], None] = lambda progress: None
-    ) -> None:
-        self.images = {name: facts(name) for name in present}
-        self.during_pull = during_pull
-        self.pulls: list[tuple[str, Mapping[str, str] | None]] = []
-        self.idle_timeouts: list[float] = []
-
-    def find(self, reference: str) -> ImageFacts | None:
-        by_id = {image.id: image for image in self.images.values()}
-        return self.images.get(reference) or by_id.get(reference)
-
-    def pull(
-        self,
-        reference: str,
-        *,
-        auth: Mapping[str, str] | None,
-        idle_timeout: float,
-        progress: Progress = lambda: None,
-    ) -> ImageFacts:
-        self.pulls.append((reference, auth))
-        self.idle_timeouts.append(idle_timeout)
-        self.during_pull(progress)
-        return self.images.setdefault(reference, facts(reference))
-
-    def remove(self, reference: str) -> None:
-        self.images = {
-            name: image for name, image in self.images.items() if reference not in (name, image.id)
-        }
-
-
-def facts(name: str) -> ImageFacts:
-    return ImageFacts(id=f"sha256:{name.encode().hex()}", tags=(name, "<none>:<none>"))
-
-
-def driver(store: Store, default_registry: DefaultRegistry | None = None) -> RegistryImages:
-    return RegistryImages(store, idle_timeout=7.0, default_registry=default_registry)
 
 
 class UntilAllHaveHeard:

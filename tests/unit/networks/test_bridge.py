@@ -4,14 +4,23 @@ import re
 import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from ipaddress import IPv4Network
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tierce.model.container import Endpoint
+from tierce.model.container import AddressRange, Endpoint
 from tierce.model.context import RequestContext
-from tierce.model.errors import Invalid, NetworkNotFound, PortNotFound, RuntimeConflict
+from tierce.model.errors import (
+    Conflict,
+    Invalid,
+    InvalidValue,
+    NetworkNotFound,
+    PortNotFound,
+    RuntimeConflict,
+)
+from tierce.networks.addresses import AddressPool
 from tierce.networks.base import RequestedNetwork
 from tierce.networks.bridge import BridgeNetworks, BridgeResolver
 
@@ -20,17 +29,24 @@ LABELS = {"tierce.node": "node1"}
 NODE = "2f1c0f7e-54b7-4f7e-9b8e-7d8d1f5e0c22"
 ALPHA = RequestContext(project_id="alpha")
 BETA = RequestContext(project_id="beta")
+POOL = AddressPool(IPv4Network("10.213.0.0/16"), list)
 
 
 class Engine:
-    """An engine's networks; those in `in_use` refuse to go."""
+    """An engine's networks; those in `in_use` refuse to go, and ranges in `taken` to be given again."""
 
     def __init__(self) -> None:
         self.networks: dict[str, Mapping[str, str]] = {}
+        self.ranges: dict[str, AddressRange | None] = {}
         self.in_use: set[str] = set()
+        self.taken: set[str] = set()
 
-    def ensure(self, name: str, labels: Mapping[str, str]) -> str:
-        self.networks.setdefault(name, dict(labels))
+    def ensure(self, name: str, labels: Mapping[str, str], addresses: AddressRange | None = None) -> str:
+        if name not in self.networks:
+            if addresses and addresses.subnet in self.taken:
+                raise RuntimeConflict("Pool overlaps with other one on this address space")
+            self.ranges[name] = addresses
+            self.networks[name] = dict(labels)
         return f"id of {name}"
 
     def remove(self, name: str) -> None:
@@ -43,7 +59,7 @@ class Engine:
 
 
 def resolve(context: RequestContext, *names: str) -> list[RequestedNetwork]:
-    return BridgeResolver(NODE).resolve(context, [{"network": name} for name in names])
+    return BridgeResolver(NODE, POOL).resolve(context, [{"network": name} for name in names])
 
 
 def ids(requested: list[RequestedNetwork]) -> list[str]:
@@ -98,19 +114,56 @@ def test_the_same_network_by_name_and_by_id_is_refused() -> None:
 
 def test_a_port_is_not_found() -> None:
     with pytest.raises(PortNotFound):
-        BridgeResolver(NODE).resolve(ALPHA, [{"network": "web"}, {"port": "some-port"}])
+        BridgeResolver(NODE, POOL).resolve(ALPHA, [{"network": "web"}, {"port": "some-port"}])
 
 
-@pytest.mark.parametrize("fixed", [{"v4-fixed-ip": "10.0.0.5"}, {"v6-fixed-ip": "fd00::5"}])
-def test_a_fixed_address_is_refused_saying_who_gives_addresses(fixed: dict[str, str]) -> None:
-    with pytest.raises(Invalid) as refusal:
-        BridgeResolver(NODE).resolve(ALPHA, [{"network": "web", **fixed}])
-    assert "give addresses themselves" in refusal.value.message
+def with_address(address: str) -> list[RequestedNetwork]:
+    return BridgeResolver(NODE, POOL).resolve(ALPHA, [{"network": "web", "v4-fixed-ip": address}])
+
+
+@pytest.mark.parametrize("address", ["10.213.7.2", "10.213.0.127", "10.213.255.99"])
+def test_an_address_of_the_pool_can_be_asked_for(address: str) -> None:
+    assert [item.ipv4 for item in with_address(address)] == [address]
+
+
+@pytest.mark.parametrize(
+    "address", ["10.213.7.0", "10.213.7.1", "10.213.7.128", "10.213.7.255", "10.214.0.5", "8.8.8.8"]
+)
+def test_an_address_that_is_not_for_those_who_ask_is_refused_saying_which_are(address: str) -> None:
+    with pytest.raises(InvalidValue, match=rf"{address}.*10\.213\.0\.0/16.* 2 to 127"):
+        with_address(address)
+
+
+def test_an_ipv6_address_is_refused() -> None:
+    with pytest.raises(InvalidValue, match="v6-fixed-ip"):
+        BridgeResolver(NODE, POOL).resolve(ALPHA, [{"network": "web", "v6-fixed-ip": "fd00::5"}])
+
+
+def test_without_a_pool_no_address_can_be_asked_for() -> None:
+    with pytest.raises(InvalidValue, match="address_pool"):
+        BridgeResolver(NODE, AddressPool(None, list)).resolve(
+            ALPHA, [{"network": "web", "v4-fixed-ip": "10.213.7.5"}]
+        )
+
+
+def test_a_port_is_what_the_engine_calls_an_endpoint() -> None:
+    endpoint = "0f" * 32
+    assert BridgeResolver(NODE, POOL).find_port(ALPHA, endpoint) == endpoint
+    with pytest.raises(PortNotFound):
+        BridgeResolver(NODE, POOL).find_port(ALPHA, "some-port")
+
+
+def test_there_are_no_security_groups() -> None:
+    assert BridgeResolver(NODE, POOL).security_groups(ALPHA, []) == []
+    with pytest.raises(InvalidValue, match="Security group web not found"):
+        BridgeResolver(NODE, POOL).security_groups(ALPHA, ["web", "db"])
+    with pytest.raises(Invalid):
+        BridgeNetworks(Engine(), LABELS, NODE, POOL).secure("c1", [], ["web"])
 
 
 def test_keys_that_are_empty_count_as_absent() -> None:
     item = {"network": "web", "port": None, "v4-fixed-ip": "", "v6-fixed-ip": None}
-    assert BridgeResolver(NODE).resolve(ALPHA, [item]) == resolve(ALPHA, "web")
+    assert BridgeResolver(NODE, POOL).resolve(ALPHA, [item]) == resolve(ALPHA, "web")
 
 
 @pytest.mark.parametrize("name", ["", "-web", ".", "a b", "a/b", "web\n", "é", "a\x00", "n" * 65])
@@ -140,7 +193,7 @@ def test_different_projects_or_names_never_meet(one: tuple[str, str], other: tup
 def test_networks_are_made_with_the_owners_labels_and_joined_in_the_order_asked_for() -> None:
     engine = Engine()
     requested = resolve(ALPHA, "web", "db", "main")
-    attachments = BridgeNetworks(engine, LABELS, NODE).ensure("c1", "alpha", "front", requested)
+    attachments = BridgeNetworks(engine, LABELS, NODE, POOL).ensure("c1", "alpha", "front", requested)
     web, db, main = ids(requested)
     assert engine.networks == {web: LABELS, db: LABELS, main: LABELS}
     assert [attachment.network for attachment in attachments] == [web, db, main]
@@ -148,7 +201,7 @@ def test_networks_are_made_with_the_owners_labels_and_joined_in_the_order_asked_
 
 def test_ensuring_again_changes_nothing() -> None:
     engine = Engine()
-    networks = BridgeNetworks(engine, LABELS, NODE)
+    networks = BridgeNetworks(engine, LABELS, NODE, POOL)
     first = networks.ensure("c1", "alpha", "front", resolve(ALPHA))
     assert networks.ensure("c1", "alpha", "front", resolve(ALPHA)) == first
     assert len(engine.networks) == 1
@@ -169,14 +222,101 @@ def test_ensuring_again_changes_nothing() -> None:
 def test_a_container_answers_to_its_name_where_that_is_a_dns_label(
     name: str, aliases: tuple[str, ...]
 ) -> None:
-    [attachment] = BridgeNetworks(Engine(), LABELS, NODE).ensure("c1", "alpha", name, resolve(ALPHA))
+    [attachment] = BridgeNetworks(Engine(), LABELS, NODE, POOL).ensure("c1", "alpha", name, resolve(ALPHA))
     assert tuple(attachment.aliases) == aliases
+
+
+def test_a_network_has_the_same_addresses_each_time_it_is_made() -> None:
+    made = []
+    for _ in range(2):
+        engine = Engine()
+        BridgeNetworks(engine, LABELS, NODE, POOL).ensure("c1", "alpha", "front", resolve(ALPHA))
+        made += engine.ranges.values()
+    assert made[0] == made[1]
+    assert isinstance(made[0], AddressRange)
+
+
+def test_networks_whose_addresses_would_meet_get_others() -> None:
+    engine = Engine()
+    networks = BridgeNetworks(engine, LABELS, NODE, POOL)
+    networks.ensure("c1", "alpha", "front", resolve(ALPHA))
+    [(name, first)] = engine.ranges.items()
+    assert first is not None
+    networks.remove(name, still_used=last)
+    engine.taken.add(first.subnet)
+    networks.ensure("c1", "alpha", "front", resolve(ALPHA))
+    second = engine.ranges[name]
+    assert second is not None
+    assert second.subnet != first.subnet
+
+
+def test_when_the_pool_is_used_up_the_engine_chooses() -> None:
+    engine = Engine()
+    small = AddressPool(IPv4Network("10.213.0.0/24"), list)
+    engine.taken.add("10.213.0.0/24")
+    BridgeNetworks(engine, LABELS, NODE, small).ensure("c1", "alpha", "front", resolve(ALPHA))
+    assert list(engine.ranges.values()) == [None]
+
+
+def test_a_new_network_has_the_addresses_around_the_one_asked_for() -> None:
+    engine = Engine()
+    requested = with_address("10.213.7.5")
+    attached = BridgeNetworks(engine, LABELS, NODE, POOL).ensure("c1", "alpha", "front", requested)
+    assert [attachment.ipv4 for attachment in attached] == ["10.213.7.5"]
+    assert list(engine.ranges.values()) == [AddressRange("10.213.7.0/24", "10.213.7.1", "10.213.7.128/25")]
+
+
+def test_addresses_that_the_machine_uses_otherwise_are_not_given_to_a_network() -> None:
+    pool = AddressPool(IPv4Network("10.213.0.0/16"), lambda: [IPv4Network("10.213.0.0/20")])
+    networks = BridgeNetworks(Engine(), LABELS, NODE, pool)
+    with pytest.raises(Conflict, match="in use on the node"):
+        networks.ensure("c1", "alpha", "front", with_address("10.213.7.5"))
+
+
+def test_addresses_that_another_network_has_are_not_given_to_a_second_one() -> None:
+    engine = Engine()
+    engine.taken.add("10.213.7.0/24")
+    networks = BridgeNetworks(engine, LABELS, NODE, POOL)
+    with pytest.raises(Conflict, match="another network's"):
+        networks.ensure("c1", "alpha", "front", with_address("10.213.7.5"))
+    assert engine.networks == {}
+
+
+def test_a_network_that_is_there_already_is_joined_at_the_address_asked_for() -> None:
+    """The machine routes its addresses then, which must not count."""
+    engine = Engine()
+    routes: list[IPv4Network] = []
+    networks = BridgeNetworks(engine, LABELS, NODE, AddressPool(IPv4Network("10.213.0.0/16"), lambda: routes))
+    networks.ensure("c1", "alpha", "front", with_address("10.213.7.5"))
+    routes.append(IPv4Network("10.213.7.0/24"))
+    attached = networks.ensure("c2", "alpha", "back", with_address("10.213.7.6"))
+    assert [attachment.ipv4 for attachment in attached] == ["10.213.7.6"]
+
+
+def test_a_network_that_containers_need_is_not_removed() -> None:
+    engine = Engine()
+    networks = BridgeNetworks(engine, LABELS, NODE, POOL)
+    [web] = ids(resolve(ALPHA, "web"))
+    assert networks.make("alpha", web) == f"id of {web}"
+    with pytest.raises(Conflict):
+        networks.remove(web, still_used=lambda: [web])
+    assert list(engine.networks) == [web]
+    for _ in range(2):
+        networks.remove(web, still_used=last)
+    assert engine.networks == {}
+
+
+def test_another_project_s_network_is_not_made() -> None:
+    engine = Engine()
+    with pytest.raises(NetworkNotFound):
+        BridgeNetworks(engine, LABELS, NODE, POOL).make("beta", *ids(resolve(ALPHA, "web")))
+    assert engine.networks == {}
 
 
 def test_a_network_of_another_project_is_not_joined() -> None:
     engine = Engine()
     with pytest.raises(NetworkNotFound):
-        BridgeNetworks(engine, LABELS, NODE).ensure("c1", "beta", "front", resolve(ALPHA, "web"))
+        BridgeNetworks(engine, LABELS, NODE, POOL).ensure("c1", "beta", "front", resolve(ALPHA, "web"))
     assert engine.networks == {}
 
 
@@ -188,7 +328,7 @@ def test_addresses_come_from_the_runtimes_report() -> None:
         Endpoint(web, endpoint_id="e1", network_id="n1", ipv4="172.18.0.2", ipv6="fd00::2"),
         Endpoint("bridge", endpoint_id="e3", network_id="n3", ipv4="172.17.0.2"),
     ]
-    assert BridgeNetworks(Engine(), LABELS, NODE).addresses([web, db], endpoints) == {
+    assert BridgeNetworks(Engine(), LABELS, NODE, POOL).addresses([web, db], endpoints) == {
         web: [
             {
                 "addr": "172.18.0.2",
@@ -208,12 +348,15 @@ def test_addresses_come_from_the_runtimes_report() -> None:
 def test_a_network_without_an_address_keeps_its_place_with_an_empty_list() -> None:
     """A stopped container is still in its networks, whether the runtime lists them or not."""
     web, db = ids(resolve(ALPHA, "web", "db"))
-    assert BridgeNetworks(Engine(), LABELS, NODE).addresses([web, db], [Endpoint(web)]) == {web: [], db: []}
+    assert BridgeNetworks(Engine(), LABELS, NODE, POOL).addresses([web, db], [Endpoint(web)]) == {
+        web: [],
+        db: [],
+    }
 
 
 def test_a_container_that_is_in_no_network_has_no_addresses() -> None:
     endpoint = Endpoint("bridge", ipv4="172.17.0.2")
-    assert BridgeNetworks(Engine(), LABELS, NODE).addresses([], [endpoint]) == {}
+    assert BridgeNetworks(Engine(), LABELS, NODE, POOL).addresses([], [endpoint]) == {}
 
 
 def last() -> list[str]:
@@ -223,7 +366,7 @@ def last() -> list[str]:
 
 def test_the_last_container_takes_every_network_of_its_project_and_of_no_other() -> None:
     engine = Engine()
-    networks = BridgeNetworks(engine, LABELS, NODE)
+    networks = BridgeNetworks(engine, LABELS, NODE, POOL)
     networks.ensure("c1", "alpha", "front", resolve(ALPHA, "web", "db"))
     networks.ensure("c2", "beta", "front", resolve(BETA, "web"))
     networks.release("c1", "alpha", ids(resolve(ALPHA, "web")), still_used=last)
@@ -232,7 +375,7 @@ def test_the_last_container_takes_every_network_of_its_project_and_of_no_other()
 
 def test_a_container_that_is_not_the_last_takes_what_no_other_needs() -> None:
     engine = Engine()
-    networks = BridgeNetworks(engine, LABELS, NODE)
+    networks = BridgeNetworks(engine, LABELS, NODE, POOL)
     both = resolve(ALPHA, "web", "db")
     networks.ensure("c1", "alpha", "front", both)
     networks.release("c1", "alpha", ids(both), still_used=lambda: ids(resolve(ALPHA, "db")))
@@ -241,14 +384,14 @@ def test_a_container_that_is_not_the_last_takes_what_no_other_needs() -> None:
 
 def test_a_release_after_a_restart_takes_what_an_earlier_run_made() -> None:
     engine = Engine()
-    BridgeNetworks(engine, LABELS, NODE).ensure("c1", "alpha", "front", resolve(ALPHA))
-    BridgeNetworks(engine, LABELS, NODE).release("c1", "alpha", [], still_used=last)
+    BridgeNetworks(engine, LABELS, NODE, POOL).ensure("c1", "alpha", "front", resolve(ALPHA))
+    BridgeNetworks(engine, LABELS, NODE, POOL).release("c1", "alpha", [], still_used=last)
     assert engine.networks == {}
 
 
 def test_a_network_still_in_use_stays_and_the_others_go() -> None:
     engine = Engine()
-    networks = BridgeNetworks(engine, LABELS, NODE)
+    networks = BridgeNetworks(engine, LABELS, NODE, POOL)
     networks.ensure("c1", "alpha", "front", resolve(ALPHA, "web", "db"))
     engine.in_use = {*ids(resolve(ALPHA, "web"))}
     networks.release("c1", "alpha", ids(resolve(ALPHA, "web", "db")), still_used=last)
@@ -257,7 +400,7 @@ def test_a_network_still_in_use_stays_and_the_others_go() -> None:
 
 def test_releasing_twice_is_releasing_once() -> None:
     engine = Engine()
-    networks = BridgeNetworks(engine, LABELS, NODE)
+    networks = BridgeNetworks(engine, LABELS, NODE, POOL)
     networks.ensure("c1", "alpha", "front", resolve(ALPHA))
     for _ in range(2):
         networks.release("c1", "alpha", ids(resolve(ALPHA)), still_used=last)
@@ -270,7 +413,7 @@ def test_networks_that_do_not_carry_the_owners_labels_stay(foreign: str) -> None
     [network] = ids(resolve(ALPHA, "web"))
     engine.ensure(network, {"tierce.node": "node2"})
     engine.ensure(foreign, {})
-    networks = BridgeNetworks(engine, LABELS, NODE)
+    networks = BridgeNetworks(engine, LABELS, NODE, POOL)
     networks.release("c1", "alpha", [network], still_used=last)
     networks.sweep([])
     assert list(engine.networks) == [network, foreign]
@@ -282,9 +425,9 @@ def test_networks_are_not_made_between_the_question_and_the_removal() -> None:
     made_too_early: list[bool] = []
 
     class Watched(Engine):
-        def ensure(self, name: str, labels: Mapping[str, str]) -> str:
+        def ensure(self, name: str, labels: Mapping[str, str], addresses: AddressRange | None = None) -> str:
             made.set()
-            return super().ensure(name, labels)
+            return super().ensure(name, labels, addresses)
 
     def nobody_yet() -> list[str]:
         removing.set()
@@ -292,7 +435,7 @@ def test_networks_are_not_made_between_the_question_and_the_removal() -> None:
         return []
 
     engine = Watched()
-    networks = BridgeNetworks(engine, LABELS, NODE)
+    networks = BridgeNetworks(engine, LABELS, NODE, POOL)
     networks.ensure("c1", "alpha", "old", resolve(ALPHA))
     made.clear()
     with ThreadPoolExecutor(2) as threads:
@@ -307,7 +450,7 @@ def test_networks_are_not_made_between_the_question_and_the_removal() -> None:
 
 def test_projects_do_not_wait_for_each_other() -> None:
     engine = Engine()
-    networks = BridgeNetworks(engine, LABELS, NODE)
+    networks = BridgeNetworks(engine, LABELS, NODE, POOL)
 
     def meanwhile() -> list[str]:
         other = threading.Thread(
@@ -324,16 +467,16 @@ def test_projects_do_not_wait_for_each_other() -> None:
 
 def test_a_sweep_takes_the_networks_of_projects_that_are_gone() -> None:
     engine = Engine()
-    before = BridgeNetworks(engine, LABELS, NODE)
+    before = BridgeNetworks(engine, LABELS, NODE, POOL)
     before.ensure("c1", "alpha", "front", resolve(ALPHA, "web", "db"))
     before.ensure("c2", "beta", "front", resolve(BETA))
-    BridgeNetworks(engine, LABELS, NODE).sweep(["beta"])
+    BridgeNetworks(engine, LABELS, NODE, POOL).sweep(["beta"])
     assert list(engine.networks) == ids(resolve(BETA))
 
 
 def test_a_sweep_takes_what_was_in_use_when_it_was_released() -> None:
     engine = Engine()
-    networks = BridgeNetworks(engine, LABELS, NODE)
+    networks = BridgeNetworks(engine, LABELS, NODE, POOL)
     networks.ensure("c1", "alpha", "front", resolve(ALPHA))
     engine.in_use = {*ids(resolve(ALPHA))}
     networks.release("c1", "alpha", [], still_used=last)
@@ -347,13 +490,13 @@ def test_a_sweep_takes_what_was_in_use_when_it_was_released() -> None:
 def test_a_sweep_spares_a_project_that_came_after_the_count() -> None:
     """Its container is not in the engine yet, so that the engine would let the network go."""
     engine = Engine()
-    networks = BridgeNetworks(engine, LABELS, NODE)
+    networks = BridgeNetworks(engine, LABELS, NODE, POOL)
     networks.ensure("c1", "alpha", "front", resolve(ALPHA))
     networks.sweep([])
     assert list(engine.networks) == ids(resolve(ALPHA))
 
 
 def test_two_services_on_one_engine_never_share_a_network() -> None:
-    [here] = BridgeResolver(NODE).resolve(ALPHA, [])
-    [there] = BridgeResolver("5d0c1f8e-0000-4f7e-9b8e-7d8d1f5e0c22").resolve(ALPHA, [])
+    [here] = BridgeResolver(NODE, POOL).resolve(ALPHA, [])
+    [there] = BridgeResolver("5d0c1f8e-0000-4f7e-9b8e-7d8d1f5e0c22", POOL).resolve(ALPHA, [])
     assert here.network != there.network

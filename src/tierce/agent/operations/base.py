@@ -13,15 +13,17 @@ from typing import Any, Protocol
 from oslo_config import cfg
 
 from tierce.db.engine import Database
+from tierce.db.secrets import Keyring
 from tierce.db.tables import Container
 from tierce.images.base import ImageDriver
+from tierce.images.committed import CommitStore
 from tierce.model.clock import Clock
 from tierce.model.container import ContainerReport, ImageFacts, NetworkAttachment
 from tierce.model.errors import RuntimeNotFound
 from tierce.model.lifecycle import Status
 from tierce.model.status import observe
 from tierce.networks.base import NodeNetworks
-from tierce.placement.base import Placement
+from tierce.placement.base import Placement, Resources
 from tierce.runtimes.base import Runtime
 from tierce.volumes.base import VolumeDriver
 
@@ -42,6 +44,8 @@ class Plugs:
     database: Database
     runtime: Runtime
     images: ImageDriver
+    keyring: Keyring
+    commits: CommitStore
     networks: NodeNetworks
     volumes: VolumeDriver
     placement: Placement
@@ -59,6 +63,8 @@ class Work:
     arguments: dict[str, Any]
     attempt: int = 1
     image: ImageFacts | None = None
+    replaced_image: ImageFacts | None = None
+    """What the container that a rebuild replaces was made of."""
     attachments: Sequence[NetworkAttachment] = ()
     binds: dict[str, str] = dataclasses.field(default_factory=dict)
     created_id: str | None = None
@@ -68,7 +74,7 @@ class Work:
     observed_ns: int = 0
     """Unix time, in ns, just before `report` was taken: events older than it are accounted for."""
     gone: bool = False
-    """The container has ended and removed itself."""
+    """There was no such container when it was last looked at; what that means, `reconcile` decides."""
 
     @property
     def name(self) -> str:
@@ -76,14 +82,17 @@ class Work:
 
     @property
     def networks(self) -> list[str]:
-        """The networks that the container is, or is about to be, in."""
-        requested = [item["network"] for item in self.arguments.get("requested_networks") or ()]
-        return requested or list(self.container.addresses)
+        """The networks that the container is to be in when the action is done."""
+        joined = [item["network"] for item in self.arguments.get("requested_networks") or ()]
+        left = self.arguments.get("left_network")
+        networks = dict.fromkeys([*self.container.addresses, *joined])
+        return [network for network in networks if network != left]
 
     def inspect(self) -> ContainerReport | None:
         """Look at the container, and remember when."""
         self.observed_ns = unix_ns(self.plugs.clock)
         self.report = self.plugs.runtime.containers.inspect(self.name)
+        self.gone = self.report is None
         return self.report
 
     def values_from_report(self, status: str | None) -> dict[str, Any]:
@@ -101,7 +110,6 @@ class Work:
 
     def removed_itself(self) -> dict[str, Any]:
         """The columns of a container that has ended and is gone; `reconcile` removes its row."""
-        self.gone = True
         return {"status": Status.DELETED, "status_detail": None}
 
 
@@ -153,20 +161,26 @@ class Step:
 class Stage:
     """Steps that succeed or fail together, recorded as one event.
 
-    `outcome` gives the columns to write when all steps are done. A failed stage undoes its own
-    steps; what earlier stages achieved stays.
+    `outcome` gives the columns to write when all steps are done, and `claim`, if it changes, what the
+    container then holds of its node. A failed stage undoes its own steps; what earlier stages achieved
+    stays.
     """
 
     event: str
     steps: Sequence[Step]
     outcome: Callable[[Work], dict[str, Any]]
+    claim: Resources | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Failure:
-    """What a failed stage leaves behind: columns to write, or the row removed all the same."""
+    """What a failed stage leaves behind: columns to write, or the row removed all the same.
+
+    `claim`, if it changes, is what the container then holds of its node.
+    """
 
     values: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    claim: Resources | None = None
     releases_claim: bool = False
     destroys: bool = False
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tierce.agent.operations import mounts, networks
+from tierce.agent.operations import images, mounts, networks
 from tierce.agent.operations.base import Failure, Stage, Step, Work
 from tierce.agent.operations.power import start_stage
-from tierce.images.base import ImageRequest
 from tierce.model.container import BindMount, Healthcheck, RestartPolicy, RuntimeSpec
+from tierce.model.errors import RuntimeNotFound
 from tierce.model.lifecycle import Status
 
 
@@ -29,10 +29,10 @@ class Create:
             (
                 Step("image", _ensure_image),
                 Step("volumes", mounts.ensure, mounts.remove),
-                Step("networks", networks.ensure, networks.release),
-                Step("container", _ensure_container, _remove_container),
+                Step("networks", networks.ensure_unseen, networks.release),
+                Step("container", ensure_container, remove_container),
             ),
-            _created,
+            created,
         )
         return (create, start_stage(once=True)) if work.arguments.get("run") else (create,)
 
@@ -48,21 +48,31 @@ class Create:
 def _ensure_image(work: Work) -> None:
     if work.report is not None:
         return
-    container, conf = work.container, work.plugs.conf
-    policy = (container.image_pull_policy or conf.default_image_pull_policy).lower()
-    work.image = work.plugs.images.ensure(ImageRequest(container.image or "", policy))
+    work.image = images.ensure(work.plugs, work.container)
 
 
-def _ensure_container(work: Work) -> None:
-    work.created_id = work.report.id if work.report else work.plugs.runtime.containers.create(_spec(work))
+def ensure_container(work: Work) -> None:
+    """Ensure there is a container; one that `work.report` is about is taken as it is."""
+    create = work.plugs.runtime.containers.create
+    if work.report:
+        work.created_id = work.report.id
+        return
+    try:
+        work.created_id = create(_spec(work))
+    except RuntimeNotFound:
+        # The runtime says so of whatever it misses. Another program may have removed a network.
+        networks.ensure(work)
+        work.created_id = create(_spec(work))
 
 
-def _remove_container(work: Work) -> None:
+def remove_container(work: Work) -> None:
+    """Undo `ensure_container`."""
     work.plugs.runtime.containers.remove(work.name)
     work.removed = True
 
 
-def _created(work: Work) -> dict[str, Any]:
+def created(work: Work) -> dict[str, Any]:
+    """The columns of a container that was made and, if it is to run, is not started yet."""
     if work.arguments.get("run") and work.report is None:
         # The start that follows looks at everything. Should it fail, what the container has is known.
         return {

@@ -1,32 +1,58 @@
 """The networks of a container, as steps of an operation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from tierce.agent.operations.base import Work
-from tierce.db import containers
+from tierce.db import networks
 from tierce.model.errors import RuntimeNotFound
 from tierce.networks.base import RequestedNetwork
 
 
 def ensure(work: Work) -> None:
-    """Ensure that the networks asked for exist, and note how the runtime joins them."""
-    asked = work.arguments.get("requested_networks") or ()
-    _ensure(work, [RequestedNetwork.from_wire(item) for item in asked])
+    """Ensure that the container's networks exist, and note how the runtime joins them.
+
+    They are those that the action asks for; without any, those that the container is in, as they were
+    asked for.
+    """
+    _ensure_asked(work, anew=True)
 
 
-def release(work: Work) -> None:
-    """Ensure nothing of the container is left in its networks, nor those that only it needed."""
+def ensure_unseen(work: Work) -> None:
+    """As `ensure`, without another look at networks seen before: what misses one says so, and `ensure`s."""
+    _ensure_asked(work, anew=False)
+
+
+def _ensure_asked(work: Work, *, anew: bool) -> None:
+    given = work.arguments.get("requested_networks")
+    if given:
+        _ensure(work, [RequestedNetwork.from_wire(item) for item in given], anew=anew)
+    else:
+        _ensure(work, _present(work), anew=anew)
+
+
+def ensure_present(work: Work) -> None:
+    """Ensure that the networks exist that the container is in, and note how the runtime joins them anew."""
+    _ensure(work, _present(work), anew=True)
+
+
+def _present(work: Work) -> list[RequestedNetwork]:
+    asked = work.plugs.database.read(lambda session: networks.asked(session, work.container.uuid))
+    return [RequestedNetwork.from_wire(asked.get(name, {"network": name})) for name in work.networks]
+
+
+def release(work: Work, *, staying: Collection[str] = ()) -> None:
+    """Ensure nothing of the container is left in its networks but for the `staying` ones, nor those that
+    only it needed.
+    """
     container, plugs = work.container, work.plugs
-    plugs.networks.release(
-        container.uuid,
-        container.project_id or "",
-        work.networks,
-        still_used=lambda: plugs.database.read(
-            lambda session: containers.networks_of_neighbours(
-                session, container.project_id, plugs.host, container.uuid
-            )
-        ),
-    )
+
+    def still_used() -> set[str]:
+        needed = plugs.database.read(
+            lambda session: networks.needed(session, container.project_id, plugs.host, container.uuid)
+        )
+        return needed | set(staying)
+
+    plugs.networks.release(container.uuid, container.project_id or "", work.networks, still_used=still_used)
 
 
 def starting(work: Work, start: Callable[[str], None]) -> None:
@@ -48,12 +74,12 @@ def starting(work: Work, start: Callable[[str], None]) -> None:
 
 def _rejoin(work: Work) -> None:
     """Ensure the container is in its networks as they are now, whatever the runtime remembers of them."""
-    _ensure(work, [RequestedNetwork(network=network) for network in work.networks])
+    ensure_present(work)
     work.plugs.runtime.containers.rejoin(work.name, work.attachments)
 
 
-def _ensure(work: Work, requested: list[RequestedNetwork]) -> None:
+def _ensure(work: Work, requested: list[RequestedNetwork], *, anew: bool) -> None:
     container = work.container
     work.attachments = work.plugs.networks.ensure(
-        container.uuid, container.project_id or "", container.name or "", requested
+        container.uuid, container.project_id or "", container.name or "", requested, anew=anew
     )

@@ -8,8 +8,8 @@ from tierce.api.http import Request
 from tierce.control.policy import Policy
 from tierce.identity.base import Identity
 
-PUBLIC: Final = frozenset({"/", "/v1"})
-"""Version documents: clients read them before they have credentials."""
+PUBLIC: Final = frozenset({"/", "/v1", "/v1/openapi"})
+"""What describes the service, and nothing that is in it: clients read it before they have credentials."""
 
 
 class Authentication:

@@ -6,6 +6,11 @@ from tierce.api.http import Request
 
 _API = "v1"
 _CONTAINERS = "containers"
+_IMAGES = "images"
+_SEARCH = "search"
+
+ENCODED_SLASH = "%2F"
+"""What stands for a slash inside one segment."""
 
 
 class Paths:
@@ -23,6 +28,7 @@ def canonical(path: str) -> str:
 
     - A path without `/v1` gets it: endpoints and bookmark links may lack it.
     - Slashes at the end go; below `containers`, empty segments go.
+    - Between `images` and `search` is one name, whatever slashes it has: clients do not quote them.
     - `.json` is cut from a collection and from what follows an identifier, but never from an
       identifier: names may end in it. So `x.json` is `x` only when no such name exists, which the
       resource decides.
@@ -38,6 +44,8 @@ def canonical(path: str) -> str:
         segments.insert(0, _API)
     if len(segments) == 2:
         segments[1] = segments[1].removesuffix(".json")
+    if segments[1:2] == [_IMAGES] and segments[-1] == _SEARCH and len(segments) > 4:
+        segments[2:-1] = [ENCODED_SLASH.join(segments[2:-1])]
     if segments[1:2] == [_CONTAINERS]:
         segments[2:] = [segment for segment in segments[2:] if segment]
         if len(segments) > 3:

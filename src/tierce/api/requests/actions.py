@@ -4,9 +4,9 @@ import datetime
 import re
 from typing import Annotated, Final
 
-from pydantic import PlainValidator
+from pydantic import PlainValidator, WithJsonSchema
 
-from tierce.api.requests.containers import fits_command, split_command, words
+from tierce.api.requests.containers import WORDS_SCHEMA, fits_command, split_command, words
 from tierce.api.requests.fields import MAX_INT, BoolExtended, Grace, Name, NoneWord
 from tierce.api.requests.ps import PsArguments
 from tierce.api.requests.schema import Params
@@ -63,10 +63,25 @@ def _signal(value: object) -> str:
     return _SPELLINGS[spelling]
 
 
+Signal = Annotated[
+    str,
+    PlainValidator(_signal),
+    WithJsonSchema(
+        {
+            "description": "A signal's name or number.",
+            "anyOf": [
+                {"type": "string", "enum": [*_SPELLINGS]},
+                {"type": "integer", "enum": [*SIGNALS.values()]},
+            ],
+        }
+    ),
+]
+
+
 class Kill(Params):
     """The signal in its one full spelling; none means the runtime's default, KILL."""
 
-    signal: Annotated[Annotated[str, PlainValidator(_signal)] | None, NoneWord] = None
+    signal: Annotated[Signal | None, NoneWord] = None
 
 
 class Stop(Params):
@@ -104,14 +119,33 @@ def _since(value: object) -> float:
     return seconds
 
 
+Lines = Annotated[
+    int | None,
+    PlainValidator(_lines),
+    WithJsonSchema(
+        {"description": "Lines at the end; what is no number is all.", "type": ["integer", "string"]}
+    ),
+]
+Moment = Annotated[
+    float,
+    PlainValidator(_since),
+    WithJsonSchema(
+        {
+            "description": "Unix seconds, or a date and time in ISO 8601, UTC if it has no zone.",
+            "anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "minLength": 1}],
+        }
+    ),
+]
+
+
 class Logs(Params):
     """With neither stream asked for, both are meant: the engine refuses none."""
 
     stdout: BoolExtended = True
     stderr: BoolExtended = True
     timestamps: BoolExtended = False
-    tail: Annotated[int | None, PlainValidator(_lines)] = None
-    since: Annotated[float, PlainValidator(_since)] | None = None
+    tail: Lines = None
+    since: Moment | None = None
 
     def to_request(self) -> LogsRequest:
         neither = not (self.stdout or self.stderr)
@@ -134,7 +168,11 @@ def _words_to_run(value: object) -> tuple[str, ...]:
 class Execute(Params):
     """A command line, split by shell rules without a shell, or an array of words."""
 
-    command: Annotated[tuple[str, ...], PlainValidator(_words_to_run)]
+    command: Annotated[
+        tuple[str, ...],
+        PlainValidator(_words_to_run),
+        WithJsonSchema({"anyOf": [{"type": "string", "minLength": 1}, {**WORDS_SCHEMA, "minItems": 1}]}),
+    ]
     run: BoolExtended = True
     interactive: BoolExtended = False
 

@@ -14,10 +14,11 @@ from pydantic import (
     PlainValidator,
     StringConstraints,
     ValidationInfo,
+    WithJsonSchema,
     model_validator,
 )
 
-from tierce.api.requests.fields import MAX_INT, Reference, Text, between, whole
+from tierce.api.requests.fields import MAX_INT, Reference, Text, between, whole, whole_schema
 from tierce.api.requests.schema import Params
 from tierce.model import container
 from tierce.model.spec import MountRequest
@@ -25,9 +26,6 @@ from tierce.volumes.base import VOLUME_NAME, VOLUME_NAME_RULE
 
 MAX_CONTENTS: Final = 2**24 - 1
 """Characters of an injected file in base64: the column's size on MySQL."""
-
-MAX_NETS: Final = 8
-"""Each is a network of the node, and an engine has address ranges for few of them."""
 
 MAX_MOUNTS: Final = 32
 MAX_PORTS: Final = 256
@@ -67,6 +65,11 @@ def _source(value: str | None, info: ValidationInfo) -> str | None:
     return value
 
 
+VolumeSize = Annotated[
+    int, PlainValidator(_volume_size), WithJsonSchema(whole_schema(1, MAX_INT, "GiB of a new volume."))
+]
+
+
 class Mount(Params):
     """One item of `mounts`. Clients may send the unused one of `source` and `size` as an empty string."""
 
@@ -78,7 +81,7 @@ class Mount(Params):
         BeforeValidator(_absent),
         AfterValidator(_source),
     ] = None
-    size: Annotated[Annotated[int, PlainValidator(_volume_size)] | None, BeforeValidator(_absent)] = None
+    size: Annotated[VolumeSize | None, BeforeValidator(_absent)] = None
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> "Mount":
@@ -102,6 +105,11 @@ def distinct_destinations(mounts: list[Mount]) -> list[Mount]:
     return mounts
 
 
+def address(value: str) -> str:
+    """An IP address in its usual form. Raises ValueError, also for a zone."""
+    return _ipv6(value) if ":" in value else _ipv4(value)
+
+
 def _ipv4(value: str) -> str:
     return str(ipaddress.IPv4Address(value))
 
@@ -117,12 +125,12 @@ class Net(Params):
 
     network: Reference | None = None
     port: Reference | None = None
-    v4_fixed_ip: Annotated[str, Field(strict=True), AfterValidator(_ipv4)] | None = Field(
-        default=None, alias="v4-fixed-ip"
-    )
-    v6_fixed_ip: Annotated[str, Field(strict=True), AfterValidator(_ipv6)] | None = Field(
-        default=None, alias="v6-fixed-ip"
-    )
+    v4_fixed_ip: (
+        Annotated[str, Field(strict=True, json_schema_extra={"format": "ipv4"}), AfterValidator(_ipv4)] | None
+    ) = Field(default=None, alias="v4-fixed-ip")
+    v6_fixed_ip: (
+        Annotated[str, Field(strict=True, json_schema_extra={"format": "ipv6"}), AfterValidator(_ipv6)] | None
+    ) = Field(default=None, alias="v6-fixed-ip")
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> "Net":
@@ -151,7 +159,19 @@ def _count(value: object) -> int:
     return number
 
 
-Count = Annotated[int, PlainValidator(_count)]
+Count = Annotated[
+    int,
+    PlainValidator(_count),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": MAX_INT},
+                {"type": "string", "pattern": "^[0-9]{1,18}$"},
+                {"type": "null"},
+            ]
+        }
+    ),
+]
 
 
 class Healthcheck(Params):
@@ -205,5 +225,16 @@ def _exposed_port(key: str) -> str:
     return f"{int(port)}/{protocol or 'tcp'}"
 
 
-ExposedPorts = Annotated[tuple[str, ...], PlainValidator(_exposed_ports)]
+ExposedPorts = Annotated[
+    tuple[str, ...],
+    PlainValidator(_exposed_ports),
+    WithJsonSchema(
+        {
+            "description": "The keys are ports, with or without a protocol; the values mean nothing.",
+            "type": "object",
+            "propertyNames": {"pattern": "^[0-9]{1,5}(/(tcp|udp))?$"},
+            "maxProperties": MAX_PORTS,
+        }
+    ),
+]
 """An object whose keys are `80` or `80/tcp`, as normalized keys; its values mean nothing."""

@@ -12,12 +12,12 @@ from pydantic import (
     StrictBool,
     StringConstraints,
     ValidationInfo,
+    WithJsonSchema,
     model_validator,
 )
 
 from tierce.api.requests.container_parts import (
     MAX_MOUNTS,
-    MAX_NETS,
     ExposedPorts,
     Healthcheck,
     Mount,
@@ -42,10 +42,11 @@ from tierce.api.requests.fields import (
     Text,
     fits_column,
 )
-from tierce.api.requests.schema import Params, Rules, Since, parse, rules_of
+from tierce.api.requests.schema import Formerly, Params, Rules, Since, parse, rules_of
 from tierce.api.versions import Version
 from tierce.model.errors import InvalidParamInVersion
 from tierce.model.spec import ContainerSpec
+from tierce.networks.base import MAX_NETWORKS
 
 LISTED_COMMAND = Version(1, 20)
 """From here on `command` is an array."""
@@ -134,10 +135,38 @@ def _empty_is_none(value: object) -> object:
     return None if value == {} else value
 
 
-Words = Annotated[tuple[str, ...], PlainValidator(words), AfterValidator(fits_command)]
-Command = Annotated[tuple[str, ...], PlainValidator(_command), AfterValidator(fits_command)]
-Environment = Annotated[dict[str, str], PlainValidator(_environment), AfterValidator(fits_column)]
-Labels = Annotated[dict[str, str], PlainValidator(_labels), AfterValidator(fits_column)]
+WORDS_SCHEMA: Final[dict[str, Any]] = {
+    "type": "array",
+    "items": {"type": ["string", "number", "boolean"]},
+    "maxItems": MAX_WORDS,
+}
+
+Words = Annotated[
+    tuple[str, ...], PlainValidator(words), AfterValidator(fits_command), WithJsonSchema(WORDS_SCHEMA)
+]
+Command = Annotated[
+    tuple[str, ...], PlainValidator(_command), AfterValidator(fits_command), WithJsonSchema(WORDS_SCHEMA)
+]
+Environment = Annotated[
+    dict[str, str],
+    PlainValidator(_environment),
+    AfterValidator(fits_column),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "additionalProperties": {"type": "string"},
+            "propertyNames": {"pattern": r"^[^=]*[^=\s][^=]*$"},
+        }
+    ),
+]
+Labels = Annotated[
+    dict[str, str],
+    PlainValidator(_labels),
+    AfterValidator(fits_column),
+    WithJsonSchema(
+        {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}}
+    ),
+]
 Hints = Annotated[dict[str, Any], AfterValidator(fits_column)]
 ImageDriver = Annotated[Text, AfterValidator(_configured_driver)]
 GuestName = Annotated[
@@ -150,7 +179,7 @@ class CreateContainer(Params):
 
     image: ImageName
     name: Name | None = None
-    command: Command | None = None
+    command: Annotated[Command | None, Formerly("1.20", {"type": ["string", "null"]})] = None
     entrypoint: Annotated[Words | None, Since("1.40", unknown_below=True)] = None
     cpu: Cpu | None = None
     cpu_policy: Literal["shared", "dedicated"] = "shared"
@@ -170,7 +199,7 @@ class CreateContainer(Params):
     security_groups: Annotated[
         list[Reference], Field(max_length=MAX_SECURITY_GROUPS), AfterValidator(fits_column)
     ] = []
-    nets: Annotated[list[Net], Field(max_length=MAX_NETS), AfterValidator(distinct_nets)] = []
+    nets: Annotated[list[Net], Field(max_length=MAX_NETWORKS), AfterValidator(distinct_nets)] = []
     mounts: Annotated[
         list[Mount],
         Field(max_length=MAX_MOUNTS),

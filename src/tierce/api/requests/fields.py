@@ -1,14 +1,22 @@
 """Types of single fields, as the contract words them.
 
 Validators raise ValueError with the reason as a sentence. Patterns are ASCII and anchored at the true
-end: Python's `$` also matches before a trailing newline.
+end: Python's `$` also matches before a trailing newline. What a validator takes is said beside it in JSON
+schema, for the document of the API; bounds that are configured are left out there.
 """
 
+import json
 import re
 from typing import Annotated, Any, Final
 
-import orjson
-from pydantic import AfterValidator, BeforeValidator, PlainValidator, StringConstraints, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    PlainValidator,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+)
 
 from tierce.api.requests.schema import rules_of
 
@@ -53,6 +61,13 @@ def whole(value: object) -> int:
     raise ValueError("It must be an integer or a string of digits.")
 
 
+def whole_schema(least: int, most: int | None, description: str) -> dict[str, Any]:
+    """What `whole` and `between` take, as JSON schema."""
+    bounds = {"minimum": least} if most is None else {"minimum": least, "maximum": most}
+    digits = {"type": "string", "pattern": "^[0-9]{1,18}$"}
+    return {"description": description, "anyOf": [{"type": "integer", **bounds}, digits]}
+
+
 def between(value: float, least: float, most: float) -> None:
     """Raises ValueError outside the bounds, and for NaN."""
     if not least <= value <= most:
@@ -93,27 +108,68 @@ def _disk(value: object, info: ValidationInfo) -> int:
 
 def fits_column(value: Any) -> Any:
     """The value itself, if its JSON fits a text column. Raises ValueError."""
-    if len(orjson.dumps(value, default=list)) > MAX_TEXT:
+    if len(json.dumps(value, default=list)) > MAX_TEXT:  # in ASCII, as it is stored
         raise ValueError(f"Its JSON may have at most {MAX_TEXT} bytes.")
     return value
 
 
-Bool = Annotated[bool, PlainValidator(_boolean)]
+def _boolean_schema(words: frozenset[str]) -> dict[str, Any]:
+    return {"anyOf": [{"type": "boolean"}, {"type": "string", "enum": sorted(words)}]}
+
+
+Bool = Annotated[bool, PlainValidator(_boolean), WithJsonSchema(_boolean_schema(_TRUE | _FALSE))]
 """true, false, or one of the words True true False false."""
 
-BoolExtended = Annotated[bool, PlainValidator(_boolean_extended)]
+BoolExtended = Annotated[
+    bool,
+    PlainValidator(_boolean_extended),
+    WithJsonSchema(_boolean_schema(_TRUE_EXTENDED | _FALSE_EXTENDED)),
+]
 """`Bool`, and the words 1 ON YES 0 OFF NO in the usual capitalizations."""
 
-Grace = Annotated[int | None, PlainValidator(_grace)]
+Grace = Annotated[
+    int | None,
+    PlainValidator(_grace),
+    WithJsonSchema(
+        {
+            "description": "Seconds until it is killed; 0 is at once.",
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": MAX_GRACE},
+                {"type": "string", "pattern": "^[0-9]{0,18}$"},
+                {"type": "null"},
+            ],
+        }
+    ),
+]
 """Seconds that a container gets to end by itself: an integer or digits; the empty string is none."""
 
-Cpu = Annotated[float, PlainValidator(_cpu)]
+Cpu = Annotated[
+    float,
+    PlainValidator(_cpu),
+    WithJsonSchema(
+        {
+            "description": "vCPUs, within the bounds that the service is configured with.",
+            "anyOf": [
+                {"type": "number", "minimum": 0},
+                {"type": "string", "pattern": r"^([0-9]+(\.[0-9]+)?|\.[0-9]+)$"},
+            ],
+        }
+    ),
+]
 """vCPUs within the configured bounds: a number or a decimal string."""
 
-Memory = Annotated[int, PlainValidator(_memory)]
+Memory = Annotated[
+    int,
+    PlainValidator(_memory),
+    WithJsonSchema(whole_schema(0, None, "MiB, within the bounds that the service is configured with.")),
+]
 """MiB within the configured bounds: an integer or digits, without any unit."""
 
-Disk = Annotated[int, PlainValidator(_disk)]
+Disk = Annotated[
+    int,
+    PlainValidator(_disk),
+    WithJsonSchema(whole_schema(0, None, "GiB, within the bounds that the service is configured with.")),
+]
 """GiB within the configured bounds: an integer or digits."""
 
 Name = Annotated[

@@ -1,10 +1,11 @@
-"""Parameters of pulling an image to a node."""
+"""Parameters of pulling an image to a node, and of searching for images."""
 
 from typing import Annotated
 
-from pydantic import StringConstraints
+from pydantic import StrictInt, StringConstraints
 
-from tierce.api.requests.fields import ImageName, PullPolicy
+from tierce.api.requests.containers import ImageDriver
+from tierce.api.requests.fields import BoolExtended, ImageName, NoneWord, PullPolicy
 from tierce.api.requests.schema import Params
 
 _SIZE = r"^[0-9]+[bkmgBKMG|]?$"
@@ -17,5 +18,12 @@ class PullImage(Params):
     host: ImageName
     image_id: ImageName | None = None
     tag: ImageName | None = None
-    size: Annotated[str, StringConstraints(strict=True, pattern=_SIZE)] | int | None = None
+    size: Annotated[str, StringConstraints(strict=True, pattern=_SIZE)] | StrictInt | None = None
     image_pull_policy: PullPolicy | None = None
+
+
+class SearchImages(Params):
+    """The query string of `GET /v1/images/{name}/search`."""
+
+    image_driver: Annotated[ImageDriver | None, NoneWord] = None
+    exact_match: BoolExtended = False

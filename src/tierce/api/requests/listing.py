@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from pydantic import TypeAdapter
+
 from tierce.api.requests.fields import BoolExtended
 from tierce.api.requests.schema import Params, Rules, parse
 from tierce.model.errors import InvalidValue
@@ -17,14 +19,25 @@ _TRUE: Final = ("1", "t", "true", "on", "y", "yes")
 _FALSE: Final = ("0", "f", "false", "off", "n", "no")
 
 _PAGING: Final = frozenset({"limit", "marker", "sort_key", "sort_dir"})
-_FILTERS: Final = frozenset(
+CONTAINER_FILTERS: Final = frozenset(
     {"name", "image", "project_id", "user_id", "memory", "host", "task_state", "status", "auto_remove"}
 )
 
+PAGE: Final[Mapping[str, Mapping[str, Any]]] = {
+    "limit": {"type": "integer", "minimum": 1},
+    "marker": {"type": "string", "description": "The uuid of the last item of the page before."},
+    "sort_key": {"type": "string"},
+    "sort_dir": {"type": "string", "enum": ["asc", "desc"]},
+}
+"""What `paging` reads, as JSON schema."""
+
+FLAG: Final[Mapping[str, Any]] = {"type": "string", "enum": ["", *_TRUE, *_FALSE]}
+"""What `flag` reads, as JSON schema; the words may be in any case."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class ContainerListing:
-    """A list request of containers. `filters` are as the client wrote them, for the next page's link."""
+class Listing:
+    """A list request. `filters` are as the client wrote them, for the next page's link."""
 
     query: ListQuery
     all_projects: bool
@@ -35,23 +48,37 @@ class _AutoRemove(Params):
     auto_remove: BoolExtended
 
 
-def container_listing(query: Query, max_limit: int, rules: Rules) -> ContainerListing:
-    """The parameters of `GET /v1/containers`; a repeated filter matches any of its values.
+def container_listing(query: Query, max_limit: int, rules: Rules) -> Listing:
+    """The parameters of `GET /v1/containers`. Raises as `listing`."""
+    asked = listing(query, max_limit, CONTAINER_FILTERS)
+    if "auto_remove" not in query:
+        return asked
+    words = [parse(_AutoRemove, {"auto_remove": word}, rules).auto_remove for word in query["auto_remove"]]
+    page = dataclasses.replace(asked.query, filters={**asked.query.filters, "auto_remove": words})
+    return dataclasses.replace(asked, query=page)
 
-    Raises InvalidValue, also for parameters that it does not know.
+
+def listing(query: Query, max_limit: int, known: frozenset[str]) -> Listing:
+    """The parameters of a list that can be filtered by `known` fields, and is sorted by `id`.
+
+    A repeated filter matches any of its values. Raises InvalidValue, also for parameters that it does
+    not know.
     """
     all_projects = flag(query, "all_projects")
     page = paging(query, max_limit, "id")
-    unknown = sorted(query.keys() - _PAGING - _FILTERS - {"all_projects"})
+    unknown = sorted(query.keys() - _PAGING - known - {"all_projects"})
     if unknown:
         raise InvalidValue(f"Unknown parameters: {', '.join(unknown)}")
-    filters: dict[str, Sequence[Any]] = {key: query[key] for key in query if key in _FILTERS}
-    if "auto_remove" in filters:
-        filters["auto_remove"] = [
-            parse(_AutoRemove, {"auto_remove": word}, rules).auto_remove for word in query["auto_remove"]
-        ]
-    written = tuple((key, value) for key in query if key in _FILTERS for value in query[key])
-    return ContainerListing(dataclasses.replace(page, filters=filters), all_projects, written)
+    filters: dict[str, Sequence[Any]] = {key: query[key] for key in query if key in known}
+    written = tuple((key, value) for key in filters for value in query[key])
+    return Listing(dataclasses.replace(page, filters=filters), all_projects, written)
+
+
+def filters(known: frozenset[str]) -> dict[str, Mapping[str, Any]]:
+    """The filters that `listing` reads, as JSON schema."""
+    values = {"type": "array", "items": {"type": "string"}}
+    boolean = TypeAdapter(BoolExtended).json_schema()
+    return {name: {**values, "items": boolean} if name == "auto_remove" else values for name in sorted(known)}
 
 
 def paging(query: Query, max_limit: int, sort_key: str) -> ListQuery:
@@ -60,7 +87,9 @@ def paging(query: Query, max_limit: int, sort_key: str) -> ListQuery:
     Other parameters are not looked at. Raises InvalidValue. Whether the key can be sorted by is known
     where the rows are.
     """
-    sort_dir = once(query, "sort_dir") or "asc"
+    sort_dir = once(query, "sort_dir")
+    if sort_dir is None:
+        sort_dir = "asc"
     if sort_dir not in ("asc", "desc"):
         raise InvalidValue(f"Invalid sort direction: {sort_dir}. Acceptable values are 'asc' or 'desc'")
     limit = once(query, "limit")

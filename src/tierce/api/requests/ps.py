@@ -7,7 +7,7 @@ option that reads files, shows environments or changes the table's shape.
 
 from typing import Annotated, Any, Final
 
-from pydantic import BeforeValidator, PlainValidator
+from pydantic import BeforeValidator, PlainValidator, WithJsonSchema
 
 _STYLES: Final = frozenset("-e -f -l -F -ef -eF -el -elf aux auxf auxw auxww ax axu u x f".split())
 _WIDTHS: Final = frozenset({"-w", "-ww"})
@@ -53,5 +53,12 @@ def _default(value: Any) -> Any:
     return None if isinstance(value, str) and value.strip() in ("", "None") else value
 
 
-PsArguments = Annotated[Annotated[str, PlainValidator(_ps_args)] | None, BeforeValidator(_default)]
+_Arguments = Annotated[
+    str,
+    PlainValidator(_ps_args),
+    WithJsonSchema(
+        {"description": "A style of ps, or -o columns; process ids.", "type": ["string", "integer"]}
+    ),
+]
+PsArguments = Annotated[_Arguments | None, BeforeValidator(_default)]
 """Arguments of ps, single blanks between them; none for the engine's own choice."""

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from tierce.api.versions import Version
 from tierce.model.errors import InvalidParamInVersion, SchemaInvalid
 
-SECRET: Final = frozenset({"environment", "source"})
+SECRET: Final = frozenset({"environment", "source", "password", "data"})
 """Fields whose values are not repeated in an error."""
 
 _SENTENCES: Final[Mapping[str, str]] = {
@@ -42,6 +42,14 @@ class Since:
     def lets_pass(self, value: object) -> bool:
         """Whether the value is taken below the version too."""
         return self.empty_passes and value in ([], {})
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Formerly:
+    """What a field was below a microversion, as JSON schema: for the document of the API alone."""
+
+    version: str
+    schema: Mapping[str, Any]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

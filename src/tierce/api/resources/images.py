@@ -1,11 +1,12 @@
-"""`/v1/images`: records of images pulled to nodes."""
+"""`/v1/images`: records of images pulled to nodes, and the search for images."""
 
 import falcon
 from oslo_config import cfg
 
 from tierce.api import parameters
 from tierce.api.http import Request, answer
-from tierce.api.requests.images import PullImage
+from tierce.api.middleware.paths import ENCODED_SLASH
+from tierce.api.requests.images import PullImage, SearchImages
 from tierce.api.requests.listing import paging
 from tierce.api.requests.schema import Rules, parse
 from tierce.api.views.images import image
@@ -36,5 +37,15 @@ class Images:
         location = self_link(req.host_url, "images", row.uuid)
         answer(resp, 202, image(row, req.host_url), location)
 
-    def on_get_one(self, req: Request, resp: falcon.Response, uuid: str) -> None:
-        answer(resp, 200, image(self._images.get(req.caller, uuid), req.host_url))
+    def on_get_one(self, req: Request, resp: falcon.Response, ident: str) -> None:
+        answer(resp, 200, image(self._images.get(req.caller, ident), req.host_url))
+
+    def on_delete_one(self, req: Request, resp: falcon.Response, ident: str) -> None:
+        self._images.delete(req.caller, ident)
+        answer(resp, 200, None)
+
+    def on_get_search(self, req: Request, resp: falcon.Response, ident: str) -> None:
+        query = parameters.single(parameters.query(req))
+        asked = parse(SearchImages, query, Rules(req.version, self._conf))
+        name = ident.replace(ENCODED_SLASH, "/")
+        answer(resp, 200, self._images.search(req.caller, name, asked.image_driver, asked.exact_match))

@@ -8,7 +8,6 @@ from tierce.api.http import Request, answer
 from tierce.api.requests.actions import Execute, Logs, Top
 from tierce.api.requests.schema import Rules, parse
 from tierce.control import Services
-from tierce.model.errors import Invalid
 
 
 class Inspection:
@@ -16,6 +15,7 @@ class Inspection:
 
     def __init__(self, services: Services, conf: cfg.ConfigOpts) -> None:
         self._inspection = services.inspection
+        self._terminals = services.terminals
         self._conf = conf
 
     def on_get_logs(self, req: Request, resp: falcon.Response, ident: str) -> None:
@@ -25,11 +25,8 @@ class Inspection:
 
     def on_post_execute(self, req: Request, resp: falcon.Response, ident: str) -> None:
         asked = parse(Execute, parameters.merged(req), Rules(req.version, self._conf))
-        if asked.interactive or not asked.run:
-            raise Invalid(
-                "This service runs commands to their end only: leave out interactive, and run is true."
-            )
-        answer(resp, 200, self._inspection.execute(req.caller, ident, list(asked.command)))
+        execute = self._inspection.execute if asked.run else self._terminals.prepare
+        answer(resp, 200, execute(req.caller, ident, list(asked.command), asked.interactive))
 
     def on_get_top(self, req: Request, resp: falcon.Response, ident: str) -> None:
         query = parameters.single(parameters.query(req))

@@ -1,9 +1,32 @@
 """The audit trail of a container as clients read it."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from tierce.api.views import times
+from tierce.api.views.shapes import STRING, TIME, Shape, array, nullable, record
+
+_FIELDS: Final[Mapping[str, Shape]] = {
+    "action": STRING,
+    "container_uuid": STRING,
+    "request_id": nullable(STRING),
+    "user_id": nullable(STRING),
+    "project_id": nullable(STRING),
+    "start_time": TIME,
+    "finish_time": TIME,
+    "message": nullable(STRING),
+}
+_EVENT: Final[Shape] = record(
+    {
+        "event": STRING,
+        "start_time": TIME,
+        "finish_time": TIME,
+        "result": nullable(STRING),
+        "traceback": nullable(STRING),
+    }
+)
+ACTION: Final[Shape] = record(_FIELDS)
+ACTION_WITH_EVENTS: Final[Shape] = record({**_FIELDS, "events": array(_EVENT)})
 
 
 def action(row: Any) -> dict[str, Any]:

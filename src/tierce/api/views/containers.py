@@ -1,52 +1,93 @@
 """The container as clients read it."""
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 from tierce.api.views import links, times
+from tierce.api.views.shapes import (
+    BOOLEAN,
+    INTEGER,
+    NUMBER,
+    STRING,
+    TIME,
+    Shape,
+    array,
+    mapping,
+    nullable,
+    record,
+)
 from tierce.model.lifecycle import Status
 
-FIELDS: Final = (
-    "uuid",
-    "name",
-    "project_id",
-    "user_id",
-    "image",
-    "image_driver",
-    "image_pull_policy",
-    "cpu",
-    "cpu_policy",
-    "memory",
-    "disk",
-    "command",
-    "entrypoint",
-    "environment",
-    "labels",
-    "workdir",
-    "hostname",
-    "interactive",
-    "tty",
-    "auto_remove",
-    "auto_heal",
-    "privileged",
-    "runtime",
-    "host",
-    "restart_policy",
-    "healthcheck",
-    "security_groups",
-    "addresses",
-    "ports",
-    "registry_id",
-    "status",
-    "status_reason",
-    "status_detail",
-    "task_state",
-    "created_at",
-    "updated_at",
+_HEALTHCHECK: Final[Shape] = record(
+    {"test": STRING, "interval": INTEGER, "timeout": INTEGER, "retries": INTEGER},
+    optional=["test", "interval", "timeout", "retries"],
 )
+_ADDRESSES: Final[Shape] = mapping(
+    array(
+        record(
+            {
+                "addr": STRING,
+                "version": INTEGER,
+                "port": nullable(STRING),
+                "subnet_id": nullable(STRING),
+                "preserve_on_delete": BOOLEAN,
+            },
+            optional=["port", "subnet_id", "preserve_on_delete"],
+        )
+    )
+)
+_SHAPES: Final[Mapping[str, Shape]] = {
+    "uuid": STRING,
+    "name": nullable(STRING),
+    "project_id": nullable(STRING),
+    "user_id": nullable(STRING),
+    "image": nullable(STRING),
+    "image_driver": nullable(STRING),
+    "image_pull_policy": nullable(STRING),
+    "cpu": nullable(NUMBER),
+    "cpu_policy": {**STRING, "enum": ["shared", "dedicated"]},
+    "memory": {**nullable(STRING), "description": "MiB, in digits."},
+    "disk": {**INTEGER, "description": "GiB."},
+    "command": array(STRING),
+    "entrypoint": array(STRING),
+    "environment": mapping(STRING),
+    "labels": mapping(STRING),
+    "workdir": nullable(STRING),
+    "hostname": nullable(STRING),
+    "interactive": BOOLEAN,
+    "tty": BOOLEAN,
+    "auto_remove": BOOLEAN,
+    "auto_heal": BOOLEAN,
+    "privileged": BOOLEAN,
+    "runtime": nullable(STRING),
+    "host": nullable(STRING),
+    "restart_policy": mapping(STRING),
+    "healthcheck": _HEALTHCHECK,
+    "security_groups": array(STRING),
+    "addresses": _ADDRESSES,
+    "ports": array(INTEGER),
+    "registry_id": nullable(STRING),
+    "status": {**nullable(STRING), "enum": [*Status, None]},
+    "status_reason": nullable(STRING),
+    "status_detail": nullable(STRING),
+    "task_state": nullable(STRING),
+    "created_at": TIME,
+    "updated_at": TIME,
+}
+
+FIELDS: Final = tuple(_SHAPES)
 """Every field, at every microversion; policy may hide some from a caller."""
+
+_FOR_ADMINISTRATORS: Final = ("image_pull_policy", "privileged", "runtime", "host")
+"""Hidden from others by the rules that the service ships."""
+
+LISTED: Final[Shape] = record(_SHAPES, optional=_FOR_ADMINISTRATORS)
+"""A container in a list."""
+
+SHOWN: Final[Shape] = record({**_SHAPES, "links": links.LINKS}, optional=_FOR_ADMINISTRATORS)
+"""A container alone."""
 
 _COLUMN: Final = {"registry_id": "registry_uuid"}
 """Fields that are not named after the row's attribute."""
@@ -82,7 +123,7 @@ class ContainerView:
         self._fields = tuple(field for field in FIELDS if field not in hidden)
         self._columns = (*(_COLUMN.get(field, field) for field in self._fields), *_STATE)
         self._conversions = [(field, _CONVERSIONS[field]) for field in self._fields if field in _CONVERSIONS]
-        self._hidden = hidden
+        self.hidden = hidden
         self._now = now
 
     def items(self, rows: Sequence[Any]) -> list[dict[str, Any]]:
@@ -95,7 +136,7 @@ class ContainerView:
     def whole(self, row: Any, host_url: str) -> dict[str, Any]:
         """The container alone, with links."""
         document = self._document(_reader(row, self._columns)(row))
-        if "uuid" not in self._hidden:
+        if "uuid" not in self.hidden:
             document["links"] = links.links(host_url, "containers", row.uuid)
         return document
 
@@ -104,7 +145,7 @@ class ContainerView:
         document = dict(zip(self._fields, values, strict=False))
         for field, convert in self._conversions:
             document[field] = convert(document[field])
-        if "status_detail" not in self._hidden:
+        if "status_detail" not in self.hidden:
             document["status_detail"] = status_detail(*values[-len(_STATE) :], now=self._now)
         return document
 

@@ -3,6 +3,8 @@
 from typing import Any, Final
 
 from tierce.api.versions import MAXIMUM, MINIMUM
+from tierce.api.views.links import LINKS
+from tierce.api.views.shapes import STRING, Shape, array, record
 
 RESOURCES: Final = (
     "services",
@@ -17,6 +19,21 @@ RESOURCES: Final = (
     "registries",
 )
 """The resources of the protocol's one major version; all are named, as clients expect."""
+
+_VERSION: Final[Shape] = record(
+    {"id": STRING, "links": LINKS, "status": STRING, "max_version": STRING, "min_version": STRING}
+)
+ROOT: Final[Shape] = record(
+    {"name": STRING, "description": STRING, "versions": array(_VERSION), "default_version": _VERSION}
+)
+V1: Final[Shape] = record(
+    {
+        "id": STRING,
+        "media_types": array(record({"base": STRING, "type": STRING})),
+        "links": LINKS,
+        **dict.fromkeys(RESOURCES, LINKS),
+    }
+)
 
 
 def root(host_url: str) -> dict[str, Any]:

@@ -1,10 +1,13 @@
 """Links: `self` and `bookmark` of an object, `next` of a page."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
+from tierce.api.views.shapes import STRING, Shape, array, record
 from tierce.model.spec import ListQuery
+
+LINKS: Final[Shape] = array(record({"href": STRING, "rel": STRING, "type": STRING}, optional=["type"]))
 
 
 def links(host_url: str, collection: str, ident: str | None) -> list[dict[str, str]]:

@@ -2,9 +2,10 @@
 
 from oslo_policy import policy
 
-from tierce.control.policies import base, container, host, image, service
+from tierce.control.policies import base, container, host, image, network, quota, registry, service
 
 
 def list_rules() -> list[policy.RuleDefault]:
     """Every rule (the entry point of the sample generator)."""
-    return [rule for module in (base, container, host, service, image) for rule in module.RULES]
+    modules = (base, container, host, service, image, network, quota, registry)
+    return [rule for module in modules for rule in module.RULES]

@@ -20,6 +20,7 @@ import requests
 import requests.adapters
 import urllib3.exceptions
 
+from tierce.model.archive import Content
 from tierce.model.errors import (
     RuntimeBadRequest,
     RuntimeConflict,
@@ -58,6 +59,11 @@ class Stream:
 
     def __init__(self, response: requests.Response) -> None:
         self._response = response
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Those of the answer, their names in any case."""
+        return self._response.headers
 
     def __iter__(self) -> Iterator[bytes]:
         """What arrives, as it arrives. RuntimeUnreachable if it breaks, RuntimeTimeout if it dries up."""
@@ -111,14 +117,18 @@ class Connection:
         *names: str,
         params: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
+        content: Content | None = None,
         timeout: float | None = None,
     ) -> Any:
         """Make one call and return the value of its JSON answer; None when the answer is empty.
 
-        Each `{}` of `path` takes one of `names`, quoted. `timeout` is in seconds (None: the
-        connection's own). Raises the errors of `runtimes/base.py`, by status code alone.
+        Each `{}` of `path` takes one of `names`, quoted. `body` goes as JSON, `content` as it is.
+        `timeout` is in seconds (None: the connection's own). Raises the errors of `runtimes/base.py`,
+        by status code alone.
         """
-        response = self._send(method, path, names, params=params, body=body, timeout=timeout, stream=False)
+        response = self._send(
+            method, path, names, params=params, body=body, content=content, timeout=timeout, stream=False
+        )
         return _parsed(response.content) if response.content.strip() else None
 
     @contextlib.contextmanager
@@ -143,6 +153,11 @@ class Connection:
         """Open an answer that never ends and may be silent for ever; whoever asks closes it."""
         return Stream(self._send("GET", path, (), params=params, timeout=math.inf, stream=True))
 
+    @property
+    def api_version(self) -> str:
+        """The version in use, e.g. 1.41. Asks the Engine if nothing has been asked yet."""
+        return (self._api or self._choose_api()).version
+
     def close(self) -> None:
         self._session.close()
 
@@ -154,12 +169,19 @@ class Connection:
         *,
         params: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
+        content: Content | None = None,
         headers: Mapping[str, str] | None = None,
         timeout: float | None = None,
         stream: bool,
     ) -> requests.Response:
         target = path.format(*(urllib.parse.quote(name, safe="/:@") for name in names))
-        options: dict[str, Any] = {"params": params, "json": body, "headers": headers, "stream": stream}
+        options: dict[str, Any] = {
+            "params": params,
+            "json": body,
+            "data": content,
+            "headers": headers,
+            "stream": stream,
+        }
         options["timeout"] = self._timeouts(timeout)
         api = self._api or self._choose_api()
         response = self._exchange(method, f"/v{api.version}{target}", options)

@@ -7,6 +7,7 @@ from typing import Any
 from tierce.model.container import (
     ContainerReport,
     ExecResult,
+    ImageFacts,
     NetworkAttachment,
     NodeFacts,
     RuntimeSpec,
@@ -14,13 +15,16 @@ from tierce.model.container import (
     StatsSample,
 )
 from tierce.model.errors import RuntimeConflict, RuntimeFailure, RuntimeNotFound, RuntimeUnreachable
-from tierce.runtimes.docker import execs, fingerprint, logs, report, stats
+from tierce.runtimes.docker import endpoints, execs, fingerprint, images, logs, report, stats
 from tierce.runtimes.docker.connection import Connection, json_filter, label_filter
 from tierce.runtimes.docker.events import EngineEvents
-from tierce.runtimes.docker.spec import SecurityDefaults, create_body, endpoint_config
+from tierce.runtimes.docker.spec import SecurityDefaults, create_body, update_body
 
 _ENGINE_GRACE = 10
 """Seconds that the Engine waits after a stop signal when it is not told how long."""
+
+_COMMIT_LIMIT = 3600
+"""Seconds that making an image may take: all that the container has written is copied."""
 
 _STARTED = frozenset({RuntimeState.RUNNING, RuntimeState.PAUSED, RuntimeState.RESTARTING})
 _GOING = frozenset({RuntimeState.REMOVING, RuntimeState.DEAD})
@@ -53,19 +57,20 @@ class EngineContainers:
                 container_id, joined = existing.id, {endpoint.network for endpoint in existing.endpoints}
         for attachment in spec.networks[1:]:
             if attachment.network not in joined:
-                self._join(container_id, attachment)
+                endpoints.connect(self._connection, container_id, attachment)
         return container_id
 
     def start(self, ref: str) -> None:
         self._act(ref, "start")
 
     def rejoin(self, ref: str, networks: Sequence[NetworkAttachment]) -> None:
-        joined = {endpoint.network for endpoint in self._found(ref).endpoints}
-        for attachment in networks:
-            if attachment.network in joined:
-                body = {"Container": ref, "Force": True}
-                self._connection.call("POST", "/networks/{}/disconnect", attachment.network, body=body)
-            self._join(ref, attachment)
+        endpoints.rejoin(self._connection, ref, networks)
+
+    def join(self, ref: str, attachment: NetworkAttachment) -> None:
+        endpoints.join(self._connection, ref, attachment)
+
+    def leave(self, ref: str, network: str) -> None:
+        endpoints.leave(self._connection, ref, network)
 
     def stop(self, ref: str, timeout: int | None = None) -> None:
         self._act(ref, "stop", grace=timeout)
@@ -100,6 +105,15 @@ class EngineContainers:
     def kill(self, ref: str, signal: str | None = None) -> None:
         params = {"signal": signal} if signal else None
         self._connection.call("POST", "/containers/{}/kill", ref, params=params)
+
+    def resize(self, ref: str, memory: int | None, cpus: float | None) -> None:
+        self._connection.call("POST", "/containers/{}/update", ref, body=update_body(memory, cpus))
+
+    def commit(self, ref: str, repository: str, tag: str) -> ImageFacts:
+        params = {"container": ref, "repo": repository, "tag": tag}
+        made = self._connection.call("POST", "/commit", params=params, body={}, timeout=_COMMIT_LIMIT)
+        with report.readable():
+            return images.facts_of(self._connection.call("GET", "/images/{}/json", made["Id"]))
 
     def remove(self, ref: str) -> None:
         """As the protocol says, and only when it is gone: another removal under way is waited for."""
@@ -154,8 +168,8 @@ class EngineContainers:
             limit=limit,
         )
 
-    def execute(self, ref: str, command: Sequence[str], timeout: float) -> ExecResult:
-        return execs.run(self._connection, ref, command, timeout)
+    def execute(self, ref: str, command: Sequence[str], timeout: float, *, tty: bool = False) -> ExecResult:
+        return execs.run(self._connection, ref, command, timeout, tty=tty)
 
     def top(self, ref: str, ps_args: str | None = None) -> dict[str, Any]:
         params = {"ps_args": ps_args} if ps_args else None
@@ -176,10 +190,6 @@ class EngineContainers:
         with report.readable():
             created = self._connection.call("POST", "/containers/create", params={"name": name}, body=body)
             return str(created["Id"])
-
-    def _join(self, ref: str, attachment: NetworkAttachment) -> None:
-        body = {"Container": ref, "EndpointConfig": endpoint_config(attachment)}
-        self._connection.call("POST", "/networks/{}/connect", attachment.network, body=body)
 
     def _act(self, ref: str, verb: str, *, grace: int | None = None) -> None:
         """One of the calls that change a state; that it holds already (304) is a success."""

@@ -1,11 +1,11 @@
-"""A command inside a container, waited for: `POST /containers/{id}/exec` and what follows."""
+"""A command inside a container: prepared, or run and waited for (`POST /containers/{id}/exec` and so on)."""
 
 import contextlib
 import logging
 import pathlib
 import shlex
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import psutil
@@ -22,23 +22,21 @@ _OUTPUT_LIMIT = 16 * 1024 * 1024  # bytes; a command may write as fast as this p
 _LOOK_AGAIN = 0.02  # seconds
 
 
-def run(connection: Connection, ref: str, command: Sequence[str], timeout: float) -> ExecResult:
+def run(connection: Connection, ref: str, command: Sequence[str], timeout: float, *, tty: bool) -> ExecResult:
     """Run `command` and wait for its end; of its output, the newest 16 MiB.
 
     A command that could not be executed is a result too: exit code 126 or 127, the reason in the
     output. Raises ExecTimeout after `timeout` s, RuntimeConflict when the container does not run.
     """
-    wanted = {"AttachStdout": True, "AttachStderr": True, "Cmd": list(command)}
-    with readable():
-        exec_id = str(connection.call("POST", "/containers/{}/exec", ref, body=wanted)["Id"])
-    start = {"Detach": False, "Tty": False}
+    exec_id = prepare(connection, ref, command, {"Tty": True} if tty else {})
+    start = {"Detach": False, "Tty": tty}
     # The deadline bounds the reading, so the wait for a single piece must be the longer one.
     patience = connection.timeout + timeout
     with (
         connection.stream("POST", "/exec/{}/start", exec_id, body=start, timeout=patience) as stream,
         _deadline(timeout, stream) as expired,
     ):
-        output = newest(_until_cut(stream, expired), _OUTPUT_LIMIT)
+        output = newest(_until_cut(stream if tty else demultiplex(stream), expired), _OUTPUT_LIMIT)
         while not _finished(found := connection.call("GET", "/exec/{}/json", exec_id)):
             if expired.wait(_LOOK_AGAIN):
                 _end(found.get("Pid") or 0, found["ContainerID"])
@@ -46,6 +44,13 @@ def run(connection: Connection, ref: str, command: Sequence[str], timeout: float
                     f"Timeout on executing command: {shlex.join(command)} (limit: {timeout:g} s)"
                 )
     return ExecResult(output=output, exit_code=found["ExitCode"])
+
+
+def prepare(connection: Connection, ref: str, command: Sequence[str], more: Mapping[str, bool]) -> str:
+    """Have `command` ready in the container, with `more` of what an exec may have; its id."""
+    wanted = {"AttachStdout": True, "AttachStderr": True, "Cmd": list(command), **more}
+    with readable():
+        return str(connection.call("POST", "/containers/{}/exec", ref, body=wanted)["Id"])
 
 
 @contextlib.contextmanager
@@ -66,9 +71,9 @@ def _deadline(timeout: float, stream: Stream) -> Iterator[threading.Event]:
         timer.cancel()
 
 
-def _until_cut(stream: Stream, expired: threading.Event) -> Iterator[bytes]:
+def _until_cut(pieces: Iterable[bytes], expired: threading.Event) -> Iterator[bytes]:
     try:
-        yield from demultiplex(stream)
+        yield from pieces
     except RuntimeUnreachable:
         if not expired.is_set():
             raise

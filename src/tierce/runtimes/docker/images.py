@@ -1,14 +1,16 @@
 """The Engine's images."""
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import docker.auth
 
-from tierce.model.container import ImageFacts
+from tierce.model.container import FoundImage, ImageFacts
 from tierce.model.errors import (
     ImageNotFound,
     ImagePullFailed,
+    ImageSearchFailed,
     RuntimeFailure,
     RuntimeNotFound,
     RuntimeTimeout,
@@ -16,6 +18,9 @@ from tierce.model.errors import (
 )
 from tierce.runtimes.docker.connection import Connection, Stream
 from tierce.runtimes.docker.report import readable
+
+_MOST_FOUND = 100
+"""More than that the Engine does not give."""
 
 
 class EngineImages:
@@ -27,7 +32,7 @@ class EngineImages:
     def find(self, reference: str) -> ImageFacts | None:
         try:
             with readable():
-                return _facts(self._connection.call("GET", "/images/{}/json", reference))
+                return facts_of(self._connection.call("GET", "/images/{}/json", reference))
         except RuntimeNotFound:
             return None
 
@@ -40,24 +45,20 @@ class EngineImages:
         progress: Callable[[], None] = lambda: None,
     ) -> ImageFacts:
         """As the protocol says. Without `auth` the registry is asked as anybody: no file is looked into."""
-        headers = {"X-Registry-Auth": docker.auth.encode_header(dict(auth)).decode()} if auth else None
         try:
-            with self._connection.stream(
-                "POST",
-                "/images/create",
-                params={"fromImage": reference},
-                headers=headers,
-                timeout=idle_timeout,
-            ) as stream:
+            with (
+                _failures_of_registry(),
+                self._connection.stream(
+                    "POST",
+                    "/images/create",
+                    params={"fromImage": reference},
+                    headers=_header(auth),
+                    timeout=idle_timeout,
+                ) as stream,
+            ):
                 _follow(stream, progress)
-        except RuntimeNotFound as error:
-            raise ImageNotFound(error.message) from error
         except RuntimeTimeout as error:
             raise ImagePullFailed(f"Pulling {reference} made no progress for {idle_timeout:g} s.") from error
-        except (ImagePullFailed, RuntimeUnreachable):
-            raise
-        except RuntimeFailure as error:
-            raise ImagePullFailed(error.message) from error
         facts = self.find(reference)
         if facts is None:
             raise ImagePullFailed(
@@ -65,11 +66,57 @@ class EngineImages:
             )
         return facts
 
+    def require_access(self, reference: str, *, auth: Mapping[str, str] | None) -> None:
+        with (
+            _failures_of_registry(),
+            self._connection.stream("GET", "/distribution/{}/json", reference, headers=_header(auth)),
+        ):
+            pass
+
     def remove(self, reference: str) -> None:
         try:
             self._connection.call("DELETE", "/images/{}", reference)
         except RuntimeNotFound:
             return
+
+    def search(self, term: str) -> list[FoundImage]:
+        try:
+            with readable():
+                found = self._connection.call(
+                    "GET", "/images/search", params={"term": term, "limit": _MOST_FOUND}
+                )
+                return [_found(each) for each in found]
+        except RuntimeUnreachable:
+            raise
+        except RuntimeFailure as error:
+            raise ImageSearchFailed(f"Docker could not search the registry: {error.message}") from error
+
+
+def _found(data: Mapping[str, Any]) -> FoundImage:
+    return FoundImage(
+        name=data["name"],
+        description=data.get("description") or "",
+        is_official=bool(data.get("is_official")),
+        is_automated=bool(data.get("is_automated")),
+        star_count=data.get("star_count") or 0,
+    )
+
+
+def _header(auth: Mapping[str, str] | None) -> dict[str, str] | None:
+    return {"X-Registry-Auth": docker.auth.encode_header(dict(auth)).decode()} if auth else None
+
+
+@contextlib.contextmanager
+def _failures_of_registry() -> Iterator[None]:
+    """What the Engine says when a registry refuses, as an image driver knows it."""
+    try:
+        yield
+    except RuntimeNotFound as error:
+        raise ImageNotFound(error.message) from error
+    except (ImagePullFailed, RuntimeUnreachable):
+        raise
+    except RuntimeFailure as error:
+        raise ImagePullFailed(error.message) from error
 
 
 def _follow(stream: Stream, progress: Callable[[], None]) -> None:
@@ -80,7 +127,8 @@ def _follow(stream: Stream, progress: Callable[[], None]) -> None:
             raise ImagePullFailed(str((line.get("errorDetail") or {}).get("message") or line.get("error")))
 
 
-def _facts(data: Mapping[str, Any]) -> ImageFacts:
+def facts_of(data: Mapping[str, Any]) -> ImageFacts:
+    """What `GET /images/{name}/json` says."""
     config = data.get("Config") or {}
     return ImageFacts(
         id=data["Id"],

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tierce.model.container import AddressRange
 from tierce.model.errors import RuntimeConflict, RuntimeNotFound
 from tierce.runtimes.docker.connection import Connection, json_filter, label_filter
 from tierce.runtimes.docker.report import readable, timestamp
@@ -23,11 +24,11 @@ class BridgeNetworks:
         self._locks: collections.defaultdict[str, threading.Lock] = collections.defaultdict(threading.Lock)
         self._guard = threading.Lock()
 
-    def ensure(self, name: str, labels: Mapping[str, str]) -> str:
+    def ensure(self, name: str, labels: Mapping[str, str], addresses: AddressRange | None = None) -> str:
         """As the protocol says; one that has the name already is taken as it is."""
         with self._turn(name):
             existing = self._named(name)
-            return existing[0] if existing else self._create(name, labels)
+            return existing[0] if existing else self._create(name, labels, addresses)
 
     def remove(self, name: str) -> None:
         with self._turn(name):
@@ -38,8 +39,21 @@ class BridgeNetworks:
         with readable():
             return [network["Name"] for network in self._query(label=label_filter(labels))]
 
-    def _create(self, name: str, labels: Mapping[str, str]) -> str:
-        body = {"Name": name, "CheckDuplicate": True, "Driver": "bridge", "Labels": dict(labels)}
+    def _create(self, name: str, labels: Mapping[str, str], addresses: AddressRange | None) -> str:
+        body: dict[str, Any] = {
+            "Name": name,
+            "CheckDuplicate": True,
+            "Driver": "bridge",
+            "Labels": dict(labels),
+        }
+        if addresses is not None:
+            # Without a gateway named, older Engines take one from the range.
+            pool = {
+                "Subnet": addresses.subnet,
+                "IPRange": addresses.dynamic,
+                "Gateway": addresses.gateway,
+            }
+            body["IPAM"] = {"Config": [pool]}
         try:
             with readable():
                 made = str(self._connection.call("POST", "/networks/create", body=body)["Id"])

@@ -2,11 +2,13 @@
 
 from oslo_config import cfg
 
+from tierce.runtimes.docker.archives import EngineArchives
 from tierce.runtimes.docker.connection import Connection
 from tierce.runtimes.docker.containers import EngineContainers
 from tierce.runtimes.docker.images import EngineImages
 from tierce.runtimes.docker.networks import BridgeNetworks
 from tierce.runtimes.docker.spec import SecurityDefaults
+from tierce.runtimes.docker.terminals import EngineTerminals
 
 _SPARE_CONNECTIONS = 8
 """For what is not one of the agent's workers: its event stream, inventory, and synchronous requests."""
@@ -31,6 +33,8 @@ class DockerRuntime:
         """`timeout` in seconds; `pool_size` connections are kept open at most, more are made when needed."""
         self._connection = Connection(api_url, api_version=api_version, timeout=timeout, pool_size=pool_size)
         self._containers = EngineContainers(self._connection, security)
+        self._terminals = EngineTerminals(self._connection)
+        self._archives = EngineArchives(self._connection)
         self._images = EngineImages(self._connection)
         self._networks = BridgeNetworks(self._connection)
 
@@ -52,6 +56,14 @@ class DockerRuntime:
     @property
     def containers(self) -> EngineContainers:
         return self._containers
+
+    @property
+    def terminals(self) -> EngineTerminals:
+        return self._terminals
+
+    @property
+    def archives(self) -> EngineArchives:
+        return self._archives
 
     @property
     def images(self) -> EngineImages:

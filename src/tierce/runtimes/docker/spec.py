@@ -47,6 +47,20 @@ def create_body(spec: RuntimeSpec, security: SecurityDefaults) -> dict[str, Any]
     }
 
 
+def update_body(memory: int | None, cpus: float | None) -> dict[str, Any]:
+    """The body of `POST /containers/{id}/update`.
+
+    Memory and swap go in one call, or the new memory may pass the old swap limit. Their sum is twice the
+    memory, as creation leaves it to the Engine.
+    """
+    limits = {
+        "Memory": memory and memory * _MIB,
+        "MemorySwap": memory and 2 * memory * _MIB,
+        "CpuShares": cpus and int(_CPU_SHARES * cpus),
+    }
+    return _meant(limits)
+
+
 def endpoint_config(attachment: NetworkAttachment) -> dict[str, Any]:
     """The container's place in one network, as creation and `POST /networks/{id}/connect` take it."""
     addresses = _meant({"IPv4Address": attachment.ipv4, "IPv6Address": attachment.ipv6})

@@ -1,7 +1,9 @@
 """The containers of the fake engine, as `Containers` of `runtimes/base.py`."""
 
 import builtins
+import dataclasses
 import datetime
+import hashlib
 import re
 import shlex
 import signal as signals
@@ -12,6 +14,7 @@ from tierce.model.container import (
     ContainerReport,
     Endpoint,
     ExecResult,
+    ImageFacts,
     NetworkAttachment,
     NodeFacts,
     RuntimeSpec,
@@ -22,10 +25,11 @@ from tierce.model.errors import (
     ExecTimeout,
     RuntimeBadRequest,
     RuntimeConflict,
+    RuntimeFailure,
     RuntimeNotFound,
 )
 from tierce.runtimes.fake import programs
-from tierce.runtimes.fake.engine import ALIVE, FakeContainer, FakeEngine, FakeNetwork
+from tierce.runtimes.fake.engine import ALIVE, FakeContainer, FakeEngine, FakeNetwork, as_terminal
 from tierce.runtimes.fake.events import FakeEvents
 
 _UTC = datetime.UTC
@@ -53,8 +57,8 @@ class FakeContainers:
             elif not spec.owner_labels.items() <= container.labels.items():
                 raise RuntimeConflict(f"The container name {spec.name} is already in use")
             for attachment in spec.networks[1:]:
-                self._network(attachment.network)
-                container.addresses.setdefault(attachment.network, None)
+                if attachment.network not in container.addresses:
+                    self._join(container, attachment)
             return container.id
 
     def start(self, ref: str) -> None:
@@ -69,10 +73,17 @@ class FakeContainers:
         with self._engine.call("rejoin"):
             container = self._engine.container(ref)
             for attachment in networks:
-                name = attachment.network
-                network = self._network(name)
-                container.network_ids[name] = network.id
-                container.addresses[name] = network.new_address() if container.state in ALIVE else None
+                self._join(container, attachment)
+
+    def join(self, ref: str, attachment: NetworkAttachment) -> None:
+        with self._engine.call("join"):
+            container = self._engine.container(ref)
+            if attachment.network not in container.addresses:
+                self._join(container, attachment)
+
+    def leave(self, ref: str, network: str) -> None:
+        with self._engine.call("leave"):
+            self._forget(self._engine.container(ref), network)
 
     def stop(self, ref: str, timeout: int | None = None) -> None:
         with self._engine.call("stop"):
@@ -106,6 +117,23 @@ class FakeContainers:
             container = self._alive(ref)
             if deadly:
                 self._engine.end(container)
+
+    def resize(self, ref: str, memory: int | None, cpus: float | None) -> None:
+        with self._engine.call("resize"):
+            container = self._engine.container(ref)
+            spec = container.spec
+            container.spec = dataclasses.replace(spec, memory=memory or spec.memory, cpus=cpus or spec.cpus)
+
+    def commit(self, ref: str, repository: str, tag: str) -> ImageFacts:
+        with self._engine.call("commit"):
+            container = self._engine.container(ref)
+            runs = container.state == RuntimeState.RUNNING
+            if runs:
+                self._engine.pause(container, True)
+            facts = self._engine.add_committed(container, f"{repository}:{tag}")
+            if runs:
+                self._engine.pause(container, False)
+            return facts
 
     def remove(self, ref: str) -> None:
         with self._engine.call("remove"):
@@ -154,7 +182,7 @@ class FakeContainers:
         text = b"".join(kept)
         return text[max(0, len(text) - limit) :]
 
-    def execute(self, ref: str, command: Sequence[str], timeout: float) -> ExecResult:
+    def execute(self, ref: str, command: Sequence[str], timeout: float, *, tty: bool = False) -> ExecResult:
         """Run a command of `programs`; one that it does not know writes nothing and exits with 0."""
         with self._engine.call("execute"):
             if self._engine.container(ref).state != RuntimeState.RUNNING:
@@ -165,7 +193,8 @@ class FakeContainers:
         self._engine.pass_time(min(process.duration, timeout))
         if process.duration > timeout:
             raise ExecTimeout(f"Timeout on executing command: {shlex.join(command)} (limit: {timeout:g} s)")
-        return ExecResult(b"".join(line for _, line in process.lines), process.exit_code)
+        output = b"".join(as_terminal(line, tty) for _, line in process.lines)
+        return ExecResult(output, process.exit_code)
 
     def top(self, ref: str, ps_args: str | None = None) -> dict[str, Any]:
         with self._engine.call("top"):
@@ -184,10 +213,31 @@ class FakeContainers:
         known = (facts.id for facts in self._engine.images.values())
         if spec.image not in self._engine.images and spec.image not in known:
             raise RuntimeNotFound(f"No such image: {spec.image}")
-        container = self._engine.add_container(spec)
-        if spec.networks:
-            container.addresses[spec.networks[0].network] = None
+        container = self._engine.add_container(self._engine.completed(spec))
+        for primary in spec.networks[:1]:
+            container.addresses[primary.network] = None
+            if primary.ipv4:
+                container.fixed[primary.network] = primary.ipv4
         return container
+
+    def _join(self, container: FakeContainer, attachment: NetworkAttachment) -> None:
+        name = attachment.network
+        network = self._network(name)
+        self._forget(container, name)
+        if attachment.ipv4:
+            container.fixed[name] = attachment.ipv4
+        container.addresses[name] = None
+        if container.state in ALIVE:
+            try:
+                container.addresses[name] = self._engine.address(container, name)
+            except RuntimeFailure:
+                self._forget(container, name)
+                raise
+            container.network_ids[name] = network.id
+
+    def _forget(self, container: FakeContainer, network: str) -> None:
+        for memory in (container.addresses, container.network_ids, container.fixed):
+            memory.pop(network, None)
 
     def _run(self, container: FakeContainer) -> None:
         for name in container.addresses:
@@ -237,7 +287,8 @@ class FakeContainers:
     def _endpoints(self, container: FakeContainer) -> Iterator[Endpoint]:
         for name, address in container.addresses.items():
             network = self._engine.networks.get(name)
-            yield Endpoint(network=name, network_id=network.id if network else "", ipv4=address)
+            endpoint = hashlib.sha256(f"{container.id} {name}".encode()).hexdigest() if address else ""
+            yield Endpoint(name, endpoint, network.id if network else "", ipv4=address)
 
 
 def _is_kill(signal: str | None) -> bool:

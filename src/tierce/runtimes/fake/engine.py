@@ -9,19 +9,31 @@ import contextlib
 import dataclasses
 import datetime
 import hashlib
+import ipaddress
 import itertools
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from tierce.model.clock import Clock
-from tierce.model.container import ImageFacts, NodeFacts, RuntimeEvent, RuntimeSpec, RuntimeState
-from tierce.model.errors import RuntimeNotFound, RuntimeUnreachable
+from tierce.model.container import (
+    AddressRange,
+    ExecState,
+    ImageFacts,
+    NodeFacts,
+    RuntimeEvent,
+    RuntimeSpec,
+    RuntimeState,
+)
+from tierce.model.errors import RuntimeConflict, RuntimeFailure, RuntimeNotFound, RuntimeUnreachable
 from tierce.runtimes.fake import programs
 from tierce.runtimes.fake.events import EventLog
 
 CALLS = frozenset(
-    "fingerprint create start rejoin stop restart pause unpause kill remove inspect list events logs execute"
-    " top stats images.find images.pull images.remove networks.ensure networks.remove networks.list".split()
+    "fingerprint create start rejoin join leave stop restart pause unpause kill resize commit remove inspect"
+    " list events logs execute top stats images.find images.pull images.require_access images.remove"
+    " images.search networks.ensure networks.remove networks.list"
+    " terminals.attach_target terminals.resize terminals.prepare terminals.state terminals.resize_exec"
+    " archives.get archives.put".split()
 )
 """What can be scripted: the methods of a runtime's faces; those of `containers` by their bare names."""
 
@@ -48,7 +60,7 @@ class FakeContainer:
     """A container of the fake engine.
 
     `addresses` has its networks, with an address in each while it runs; `network_ids` those that it was
-    in when it last ran.
+    in when it last ran, `fixed` the addresses that it was to have.
     """
 
     id: str
@@ -63,7 +75,10 @@ class FakeContainer:
     finished_at: datetime.datetime | None = None
     addresses: dict[str, str | None] = dataclasses.field(default_factory=dict)
     network_ids: dict[str, str] = dataclasses.field(default_factory=dict)
+    fixed: dict[str, str] = dataclasses.field(default_factory=dict)
     log: list[tuple[datetime.datetime, str, bytes]] = dataclasses.field(default_factory=list)
+    files: dict[str, bytes] = dataclasses.field(default_factory=dict)
+    terminal: tuple[int, int] | None = None
 
     @property
     def labels(self) -> dict[str, str]:
@@ -82,17 +97,43 @@ class FakeContainer:
         return policy.name in ("always", "unless-stopped")
 
 
+@dataclasses.dataclass(slots=True)
+class FakeExec:
+    """A command that somebody may connect to; a test has it start and end by setting its state."""
+
+    container: FakeContainer
+    command: Sequence[str]
+    interactive: bool
+    state: ExecState = ExecState.PREPARED
+    terminal: tuple[int, int] | None = None
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class FakeNetwork:
-    """A network of the fake engine; `number` makes its addresses differ from other networks'."""
+    """A network of the fake engine; `number` makes its addresses differ from other networks'.
+
+    With a range of its own, containers can ask for addresses.
+    """
 
     id: str
     labels: Mapping[str, str]
     number: int
+    given: AddressRange | None = None
     hosts: Iterator[int] = dataclasses.field(default_factory=lambda: itertools.count(2))
 
+    @property
+    def subnet(self) -> ipaddress.IPv4Network | None:
+        return ipaddress.IPv4Network(self.given.subnet) if self.given else None
+
+    def overlaps(self, other: "FakeNetwork") -> bool:
+        """Whether the two have addresses in common, by the ranges that they were given."""
+        return bool(self.subnet and other.subnet and self.subnet.overlaps(other.subnet))
+
     def new_address(self) -> str:
-        """The next of its 65,000 addresses, over and over."""
+        """The next of its addresses, over and over."""
+        if self.given:
+            dynamic = ipaddress.IPv4Network(self.given.dynamic)
+            return str(dynamic[next(self.hosts) % dynamic.num_addresses])
         host = next(self.hosts) % 65536
         return f"10.{self.number % 256}.{host // 256}.{host % 256}"
 
@@ -121,8 +162,11 @@ class FakeEngine:
         self.clock = clock
         self.facts = facts
         self.registry = registry
+        self.logins: dict[str, dict[str, str]] = {}
+        """Domains of registries that ask for a password -> their users and passwords."""
         self.lock = threading.RLock()
         self.containers: dict[str, FakeContainer] = {}
+        self.execs: dict[str, FakeExec] = {}
         self.images: dict[str, ImageFacts] = {}
         self.networks: dict[str, FakeNetwork] = {}
         self.event_log = EventLog()
@@ -193,10 +237,39 @@ class FakeEngine:
                 reference, ImageFacts(f"sha256:{digest}", (reference,), size=1_000_000)
             )
 
-    def add_network(self, name: str, labels: Mapping[str, str]) -> FakeNetwork:
+    def add_committed(self, container: FakeContainer, name: str) -> ImageFacts:
+        """Put a copy of the container on the node as an image; one that had the name loses it."""
+        previous = self.images.pop(name, None)
+        if previous is not None:
+            self.images[previous.id] = dataclasses.replace(previous, tags=())
+        spec = container.spec
+        facts = ImageFacts(f"sha256:{self._new_id()}", (name,), 1_000_000, spec.command, spec.entrypoint)
+        self.images[name] = facts
+        return facts
+
+    def add_network(
+        self, name: str, labels: Mapping[str, str], addresses: AddressRange | None = None
+    ) -> FakeNetwork:
         with self.lock:
-            network = FakeNetwork(self._new_id(), dict(labels), next(self._numbers))
-            return self.networks.setdefault(name, network)
+            if name in self.networks:
+                return self.networks[name]
+            network = FakeNetwork(self._new_id(), dict(labels), next(self._numbers), addresses)
+            if any(network.overlaps(other) for other in self.networks.values()):
+                raise RuntimeConflict("Pool overlaps with other one on this address space")
+            self.networks[name] = network
+            return network
+
+    def address(self, container: FakeContainer, name: str) -> str:
+        """The container's address in a network: the one that it was to have, or a new one."""
+        network, fixed = self.networks[name], container.fixed.get(name)
+        if fixed is None:
+            return network.new_address()
+        if network.subnet is None or ipaddress.IPv4Address(fixed) not in network.subnet:
+            raise RuntimeFailure(f"Address {fixed} does not belong to any of this network's subnets")
+        others = (each for each in self.containers.values() if each is not container)
+        if any(each.addresses.get(name) == fixed for each in others):
+            raise RuntimeConflict("Address already in use")
+        return fixed
 
     # --- for the faces of the runtime --------------------------------------------------------------
 
@@ -227,6 +300,20 @@ class FakeEngine:
             raise RuntimeNotFound(f"No such container: {ref}")
         return found
 
+    def completed(self, spec: RuntimeSpec) -> RuntimeSpec:
+        """With what its image says to run, where it says nothing itself: an entrypoint hides both."""
+        image = next(each for name, each in self.images.items() if spec.image in (name, each.id))
+        return dataclasses.replace(
+            spec,
+            command=spec.command or (() if spec.entrypoint else image.command),
+            entrypoint=spec.entrypoint or image.entrypoint,
+        )
+
+    def add_exec(self, container: FakeContainer, command: Sequence[str], interactive: bool) -> str:
+        exec_id = self._new_id()
+        self.execs[exec_id] = FakeExec(container, command, interactive)
+        return exec_id
+
     def add_container(self, spec: RuntimeSpec) -> FakeContainer:
         container = FakeContainer(self._new_id(), spec)
         self.containers[spec.name] = container
@@ -237,16 +324,17 @@ class FakeEngine:
     def run(self, container: FakeContainer) -> None:
         """Start its process, which may end at once. The networks that it names must exist."""
         now = self.clock.now()
+        addresses = {name: self.address(container, name) for name in container.addresses}
         container.state, container.started_at, container.exit_code = RuntimeState.RUNNING, now, None
         container.error = ""
         container.pid = next(self._numbers)
         container.network_ids = {name: self.networks[name].id for name in container.addresses}
-        container.addresses = {name: self.networks[name].new_address() for name in container.addresses}
+        container.addresses = {**addresses}
         self._emit(container, "start")
         endless = programs.Run(duration=float("inf"))
         process = programs.run(container.command, endless) if container.command else endless
         container.log += [
-            (now, programs.STDOUT if container.spec.tty else stream, _as_terminal(line, container.spec.tty))
+            (now, programs.STDOUT if container.spec.tty else stream, as_terminal(line, container.spec.tty))
             for stream, line in process.lines
         ]
         if not process.duration:
@@ -299,5 +387,5 @@ class FakeEngine:
         self.event_log.add(event, container.labels)
 
 
-def _as_terminal(line: bytes, tty: bool) -> bytes:
+def as_terminal(line: bytes, tty: bool) -> bytes:
     return line.replace(b"\n", b"\r\n") if tty else line

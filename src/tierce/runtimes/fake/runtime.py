@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from oslo_config import cfg
 
 from tierce.model.clock import SystemClock
-from tierce.model.container import ImageFacts
-from tierce.model.errors import ImageNotFound, RuntimeConflict
+from tierce.model.container import AddressRange, FoundImage, ImageFacts
+from tierce.model.errors import ImageNotFound, ImagePullFailed, RuntimeConflict
+from tierce.runtimes.fake.archives import FakeArchives
 from tierce.runtimes.fake.containers import FakeContainers
 from tierce.runtimes.fake.engine import ALIVE, FakeEngine
+from tierce.runtimes.fake.terminals import FakeTerminals
 
 
 class FakeImages:
@@ -32,9 +34,19 @@ class FakeImages:
     ) -> ImageFacts:
         with self._engine.call("images.pull"):
             progress()
-            if self._engine.registry is not None and reference not in self._engine.registry:
-                raise ImageNotFound(f"manifest for {reference} not found")
+            self._ask_registry(reference, auth)
             return self._engine.add_image(reference)
+
+    def require_access(self, reference: str, *, auth: Mapping[str, str] | None) -> None:
+        with self._engine.call("images.require_access"):
+            self._ask_registry(reference, auth)
+
+    def _ask_registry(self, reference: str, auth: Mapping[str, str] | None) -> None:
+        logins = self._engine.logins.get(reference.partition("/")[0])
+        if logins is not None and (auth is None or logins.get(auth["username"]) != auth["password"]):
+            raise ImagePullFailed("unauthorized: authentication required")
+        if self._engine.registry is not None and reference not in self._engine.registry:
+            raise ImageNotFound(f"manifest for {reference} not found")
 
     def remove(self, reference: str) -> None:
         with self._engine.call("images.remove"):
@@ -44,8 +56,14 @@ class FakeImages:
             names = {facts.id, *facts.tags}
             if any(each.spec.image in names for each in self._engine.containers.values()):
                 raise RuntimeConflict(f"Image {reference} is being used by a container")
-            for tag in facts.tags:
-                del self._engine.images[tag]
+            for name in facts.tags or (facts.id,):
+                del self._engine.images[name]
+
+    def search(self, term: str) -> list[FoundImage]:
+        """What can be pulled is what its public registry has."""
+        with self._engine.call("images.search"):
+            names = {reference.rpartition(":")[0] for reference in self._engine.registry or ()}
+            return [FoundImage(name) for name in sorted(names) if term in name]
 
     def _find(self, reference: str) -> ImageFacts | None:
         images = self._engine.images
@@ -58,9 +76,9 @@ class FakeNetworks:
     def __init__(self, engine: FakeEngine) -> None:
         self._engine = engine
 
-    def ensure(self, name: str, labels: Mapping[str, str]) -> str:
+    def ensure(self, name: str, labels: Mapping[str, str], addresses: AddressRange | None = None) -> str:
         with self._engine.call("networks.ensure"):
-            return self._engine.add_network(name, labels).id
+            return self._engine.add_network(name, labels, addresses).id
 
     def remove(self, name: str) -> None:
         with self._engine.call("networks.remove"):
@@ -90,6 +108,14 @@ class FakeRuntime:
     @property
     def containers(self) -> FakeContainers:
         return FakeContainers(self.engine)
+
+    @property
+    def terminals(self) -> FakeTerminals:
+        return FakeTerminals(self.engine)
+
+    @property
+    def archives(self) -> FakeArchives:
+        return FakeArchives(self.engine)
 
     @property
     def images(self) -> FakeImages:

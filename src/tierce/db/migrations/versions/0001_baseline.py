@@ -8,6 +8,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import mysql
 
+from tierce.db.migrations import steps
+
 revision = "0001"
 down_revision = None
 
@@ -35,7 +37,7 @@ def _record_zun_revision() -> None:
 
 
 def _create_services_and_nodes() -> None:
-    op.create_table(
+    steps.create_table(
         "zun_service",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("host", sa.String(length=255), nullable=True),
@@ -51,7 +53,7 @@ def _create_services_and_nodes() -> None:
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("host", "binary", name="uniq_zun_service0host0binary"),
     )
-    op.create_table(
+    steps.create_table(
         "compute_node",
         sa.Column("uuid", sa.String(length=36), nullable=False),
         sa.Column("rp_uuid", sa.String(length=36), nullable=False),
@@ -83,7 +85,7 @@ def _create_services_and_nodes() -> None:
         sa.PrimaryKeyConstraint("uuid"),
         sa.UniqueConstraint("rp_uuid", name="uniq_compute_node0rp_uuid"),
     )
-    op.create_table(
+    steps.create_table(
         "pci_device",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("uuid", sa.String(length=36), nullable=True),
@@ -120,7 +122,7 @@ def _create_services_and_nodes() -> None:
 
 
 def _create_containers() -> None:
-    op.create_table(
+    steps.create_table(
         "registry",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("project_id", sa.String(length=255), nullable=True),
@@ -135,7 +137,7 @@ def _create_containers() -> None:
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("uuid", name="uniq_registry0uuid"),
     )
-    op.create_table(
+    steps.create_table(
         "container",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("project_id", sa.String(length=255), nullable=True),
@@ -195,7 +197,7 @@ def _create_containers() -> None:
     op.create_index("capsule_id", "container", ["capsule_id"], unique=False)
     op.create_index("ix_container_container_type", "container", ["container_type"], unique=False)
     op.create_index("registry_id", "container", ["registry_id"], unique=False)
-    op.create_table(
+    steps.create_table(
         "exec_instance",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("container_id", sa.Integer(), nullable=False),
@@ -208,7 +210,7 @@ def _create_containers() -> None:
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("container_id", "exec_id", name="uniq_exec_instance0container_id_exec_id"),
     )
-    op.create_table(
+    steps.create_table(
         "container_actions",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("action", sa.String(length=255), nullable=True),
@@ -226,7 +228,7 @@ def _create_containers() -> None:
     )
     op.create_index("container_uuid_idx", "container_actions", ["container_uuid"], unique=False)
     op.create_index("request_id_idx", "container_actions", ["request_id"], unique=False)
-    op.create_table(
+    steps.create_table(
         "container_actions_events",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("event", sa.String(length=255), nullable=True),
@@ -249,7 +251,7 @@ def _create_volumes() -> None:
     mapping_key = (
         "uniq_volume_mapping0uuid" if op.get_bind().dialect.name == "postgresql" else "uniq_volume0uuid"
     )
-    op.create_table(
+    steps.create_table(
         "volume",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("uuid", sa.String(length=36), nullable=False),
@@ -266,7 +268,7 @@ def _create_volumes() -> None:
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("uuid", name="uniq_volume0uuid"),
     )
-    op.create_table(
+    steps.create_table(
         "volume_mapping",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("uuid", sa.String(length=36), nullable=False),
@@ -290,7 +292,7 @@ def _create_volumes() -> None:
 
 
 def _create_images_and_networks() -> None:
-    op.create_table(
+    steps.create_table(
         "image",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("project_id", sa.String(length=255), nullable=True),
@@ -306,7 +308,7 @@ def _create_images_and_networks() -> None:
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("repo", "tag", "host", name="uniq_image0repotaghost"),
     )
-    op.create_table(
+    steps.create_table(
         "network",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("project_id", sa.String(length=255), nullable=True),
@@ -325,7 +327,7 @@ def _create_images_and_networks() -> None:
 
 
 def _create_quotas() -> None:
-    op.create_table(
+    steps.create_table(
         "quotas",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("project_id", sa.String(length=255), nullable=True),
@@ -336,7 +338,7 @@ def _create_quotas() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("ix_quotas_project_id", "quotas", ["project_id"], unique=False)
-    op.create_table(
+    steps.create_table(
         "quota_classes",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("class_name", sa.String(length=255), nullable=True),
@@ -347,7 +349,7 @@ def _create_quotas() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("quota_classes_class_name_idx", "quota_classes", ["class_name"], unique=False)
-    op.create_table(
+    steps.create_table(
         "quota_usages",
         sa.Column("created_at", sa.DateTime(), nullable=True),
         sa.Column("updated_at", sa.DateTime(), nullable=True),
@@ -362,7 +364,7 @@ def _create_quotas() -> None:
 
 
 def _create_placement_leftovers() -> None:
-    op.create_table(
+    steps.create_table(
         "resource_provider",
         sa.Column("created_at", sa.DateTime(), nullable=True),
         sa.Column("updated_at", sa.DateTime(), nullable=True),
@@ -375,7 +377,7 @@ def _create_placement_leftovers() -> None:
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("uuid", name="uniq_resource_provider0uuid"),
     )
-    op.create_table(
+    steps.create_table(
         "resource_class",
         sa.Column("created_at", sa.DateTime(), nullable=True),
         sa.Column("updated_at", sa.DateTime(), nullable=True),
@@ -385,7 +387,7 @@ def _create_placement_leftovers() -> None:
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("uuid", name="uniq_resource_class0uuid"),
     )
-    op.create_table(
+    steps.create_table(
         "inventory",
         sa.Column("created_at", sa.DateTime(), nullable=True),
         sa.Column("updated_at", sa.DateTime(), nullable=True),
@@ -415,7 +417,7 @@ def _create_placement_leftovers() -> None:
         ["resource_provider_id", "resource_class_id"],
         unique=False,
     )
-    op.create_table(
+    steps.create_table(
         "allocation",
         sa.Column("created_at", sa.DateTime(), nullable=True),
         sa.Column("updated_at", sa.DateTime(), nullable=True),
@@ -439,28 +441,32 @@ def _create_placement_leftovers() -> None:
 
 
 def _add_ours() -> None:
-    op.add_column("container", sa.Column("generation", sa.Integer(), server_default="0", nullable=False))
-    op.add_column("container", sa.Column("name_key", sa.String(length=64), nullable=True))
-    op.add_column("container", sa.Column("exit_code", sa.Integer(), nullable=True))
-    op.add_column("container", sa.Column("finished_at", sa.DateTime(), nullable=True))
-    op.create_index("ix_container_host", "container", ["host"], unique=False)
-    op.create_index("ix_container_name", "container", ["name"], unique=False)
-    op.create_index(
-        "ix_container_project_id", "container", ["project_id", "container_type", "id"], unique=False
+    steps.add_columns(
+        "container",
+        sa.Column("generation", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("name_key", sa.String(length=64), nullable=True),
+        sa.Column("exit_code", sa.Integer(), nullable=True),
+        sa.Column("finished_at", sa.DateTime(), nullable=True),
     )
-    op.create_index("uniq_container0name_key", "container", ["name_key"], unique=True)
-    op.add_column("container_actions", sa.Column("state", sa.String(length=16), nullable=True))
-    op.add_column("container_actions", sa.Column("host", sa.String(length=255), nullable=True))
-    op.add_column("container_actions", sa.Column("arguments", MEDIUM_TEXT, nullable=True))
-    op.add_column("container_actions", sa.Column("attempts", sa.Integer(), nullable=True))
-    op.add_column("container_actions", sa.Column("lease_expires_at", sa.DateTime(), nullable=True))
-    op.create_index("ix_container_actions_host_state", "container_actions", ["host", "state"], unique=False)
-    op.create_table(
+    steps.create_index("ix_container_host", "container", "host")
+    steps.create_index("ix_container_name", "container", "name")
+    steps.create_index("ix_container_project_id", "container", "project_id container_type id")
+    steps.create_index("uniq_container0name_key", "container", "name_key", unique=True)
+    steps.add_columns(
+        "container_actions",
+        sa.Column("state", sa.String(length=16), nullable=True),
+        sa.Column("host", sa.String(length=255), nullable=True),
+        sa.Column("arguments", MEDIUM_TEXT, nullable=True),
+        sa.Column("attempts", sa.Integer(), nullable=True),
+        sa.Column("lease_expires_at", sa.DateTime(), nullable=True),
+    )
+    steps.create_index("ix_container_actions_host_state", "container_actions", "host state")
+    steps.create_table(
         "tierce_project_lock",
         sa.Column("project_id", sa.String(length=255), nullable=False),
         sa.PrimaryKeyConstraint("project_id"),
     )
-    op.create_table(
+    steps.create_table(
         "tierce_allocation",
         sa.Column("consumer_uuid", sa.String(length=36), nullable=False),
         sa.Column("host", sa.String(length=255), nullable=False),
@@ -468,5 +474,5 @@ def _add_ours() -> None:
         sa.Column("memory_mb", sa.Integer(), nullable=False),
         sa.Column("disk_gb", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("consumer_uuid"),
+        sa.Index("ix_tierce_allocation_host", "host"),
     )
-    op.create_index("ix_tierce_allocation_host", "tierce_allocation", ["host"], unique=False)

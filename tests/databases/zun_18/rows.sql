@@ -1,6 +1,6 @@
 -- What a cloud had in it when it was taken over: text as the reference implementation writes it.
-INSERT INTO zun_service (id, host, binary, disabled, forced_down, report_count, availability_zone, created_at)
-VALUES (3, 'node1', 'zun-compute', 0, 0, 4711, 'nova', '2025-01-01 00:00:00');
+INSERT INTO zun_service (id, host, "binary", disabled, forced_down, report_count, availability_zone, created_at)
+VALUES (3, 'node1', 'zun-compute', '0', '0', 4711, 'nova', '2025-01-01 00:00:00');
 INSERT INTO compute_node
 (uuid, rp_uuid, hostname, mem_total, mem_free, mem_available, mem_used, total_containers, running_containers,
  paused_containers, stopped_containers, cpus, cpu_used, disk_total, disk_used, labels, runtimes)

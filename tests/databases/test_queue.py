@@ -2,7 +2,6 @@
 
 import dataclasses
 import datetime
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import pytest
@@ -17,10 +16,9 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import delete, select
 
-from tierce import config
-from tierce.db import actions, schema
+from tierce.db import actions
 from tierce.db.actions import State
-from tierce.db.engine import Database, connect
+from tierce.db.engine import Database
 from tierce.db.tables import Container, ContainerAction
 from tierce.model.context import RequestContext
 
@@ -179,13 +177,10 @@ class Queue(RuleBasedStateMachine):
         return list(dict.fromkeys(queued))
 
 
-@pytest.fixture(scope="module")
-def queue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[type[Queue]]:
-    file = tmp_path_factory.mktemp("queue") / "tierce.sqlite"
-    Queue.database = connect(config.load(overrides=[("database", "connection", f"sqlite:///{file}")]))
-    schema.upgrade(Queue.database)
-    yield Queue
-    Queue.database.close()
+@pytest.fixture
+def queue(database: Database) -> type[Queue]:
+    Queue.database = database
+    return Queue
 
 
 def test_any_history_keeps_order_one_at_a_time_and_everything(queue: type[Queue]) -> None:

@@ -1,0 +1,146 @@
+"""The node's part in terminals: tokens to connect with, commands that wait for somebody, sizes.
+
+Who connects comes by a proxy, which finds in the database what is written here.
+"""
+
+import datetime
+import uuid
+from collections.abc import Sequence
+
+from sqlalchemy.orm import Session
+
+from tierce.agent.operations.base import Plugs
+from tierce.config.addresses import in_url
+from tierce.db import containers, terminals
+from tierce.db.tables import Container
+from tierce.model.container import ExecState
+from tierce.model.errors import (
+    Conflict,
+    ContainerNotFound,
+    ExecNotFound,
+    RuntimeFailure,
+    RuntimeNotFound,
+    RuntimeUnreachable,
+)
+
+
+class Terminals:
+    """`name` is a container's name in the runtime; every method raises what the runtime does."""
+
+    def __init__(self, plugs: Plugs) -> None:
+        self._plugs = plugs
+        self._runtime = plugs.runtime.terminals
+
+    def attach(self, container_uuid: str, name: str) -> str:
+        """A token with which a client may attach. Those given before stay good.
+
+        Raises RuntimeConflict when the container does not run.
+        """
+        docker = self._plugs.conf.docker
+        scheme = "wss" if docker.ca_file and docker.cert_file and docker.key_file else "ws"
+        place = f"{in_url(docker.docker_remote_api_host)}:{docker.docker_remote_api_port}"
+        url = f"{scheme}://{place}{self._runtime.attach_target(name)}"
+        token, now = str(uuid.uuid4()), self._plugs.clock.now()
+
+        def work(session: Session) -> None:
+            terminals.add_attach(session, _container(session, container_uuid), url, token, now)
+
+        self._plugs.database.write(work)
+        return token
+
+    def prepare(
+        self, container_uuid: str, name: str, command: Sequence[str], interactive: bool
+    ) -> tuple[str, str]:
+        """Have a command ready for a client to start by connecting; its exec id and the token to do so.
+
+        Raises RuntimeConflict when the container does not run.
+        """
+        docker = self._plugs.conf.docker
+        place = f"{in_url(docker.docker_remote_api_host)}:{docker.docker_remote_api_port}"
+        url = docker.docker_remote_api_url or f"tcp://{place}"
+        exec_id = self._runtime.prepare(name, command, interactive=interactive)
+        token, now = str(uuid.uuid4()), self._plugs.clock.now()
+
+        def work(session: Session) -> None:
+            terminals.add_exec(session, _container(session, container_uuid), exec_id, url, token, now)
+
+        self._plugs.database.write(work)
+        return exec_id, token
+
+    def resize(self, name: str, height: int, width: int) -> None:
+        """Set the size of a container's terminal. Raises RuntimeConflict when it does not run."""
+        self._runtime.resize(name, height, width)
+
+    def resize_exec(self, exec_id: str, height: int, width: int) -> None:
+        """Set the size of an exec's terminal: at once, or at its start if that is to come.
+
+        Raises ExecNotFound, and Conflict when it has ended.
+        """
+        plugs, size = self._plugs, (height, width)
+        now = plugs.clock.now()
+        if not plugs.database.write(
+            lambda session: terminals.set_size(session, plugs.host, exec_id, size, now)
+        ):
+            raise ExecNotFound(exec_id)
+        self.apply_size(exec_id)
+
+    def apply_size(self, exec_id: str) -> None:
+        """Give the terminal of a running exec the size that was asked for last.
+
+        Whoever starts an exec calls this then. Asked for while it is applied, a newer size follows at
+        once, so of many at the same time the last one stays.
+        """
+        applied = None
+        while (wanted := self._wanted(exec_id)) not in (None, applied) and self._runs(exec_id):
+            assert wanted is not None
+            try:
+                self._runtime.resize_exec(exec_id, *wanted)
+            except RuntimeUnreachable:
+                raise
+            except RuntimeFailure:  # whatever the status for one that ends at this moment
+                if self._runs(exec_id):
+                    raise
+            applied = wanted
+
+    def tidy(self) -> None:
+        """Forget tokens that are too old to be used, and execs that have ended."""
+        plugs, life = self._plugs, self._plugs.conf.websocket_proxy.token_ttl
+        before = plugs.clock.now() - datetime.timedelta(seconds=life)
+        execs = plugs.database.read(lambda session: terminals.execs_before(session, plugs.host, before))
+        over = [each.id for each in execs if self._is_over(each.exec_id, expired=life > 0)]
+        attaches = (
+            plugs.database.read(lambda session: terminals.attaches_before(session, plugs.host, before))
+            if life
+            else []
+        )
+        if over or attaches:
+            plugs.database.write(lambda session: terminals.forget(session, over, attaches))
+
+    def _wanted(self, exec_id: str) -> terminals.Size | None:
+        plugs = self._plugs
+        return plugs.database.read(lambda session: terminals.size_of(session, plugs.host, exec_id))
+
+    def _runs(self, exec_id: str) -> bool:
+        """False before its start. Raises ExecNotFound, and Conflict after its end."""
+        try:
+            state = self._runtime.state(exec_id)
+        except RuntimeNotFound as exc:
+            raise ExecNotFound(exec_id) from exc
+        if state == ExecState.ENDED:
+            raise Conflict(f"Exec instance {exec_id} has ended.")
+        return state == ExecState.RUNNING
+
+    def _is_over(self, exec_id: str, expired: bool) -> bool:
+        """Whether nobody can use it any more; `expired`: nobody can start it."""
+        try:
+            state = self._runtime.state(exec_id)
+        except RuntimeNotFound:
+            return True
+        return state == ExecState.ENDED or (expired and state == ExecState.PREPARED)
+
+
+def _container(session: Session, container_uuid: str) -> Container:
+    found = containers.find(session, container_uuid)
+    if found is None:
+        raise ContainerNotFound(container_uuid)
+    return found

@@ -1,0 +1,13 @@
+"""Limits as clients read them: control hands them out ready-made."""
+
+from typing import Final
+
+from tierce.api.views.shapes import INTEGER, NUMBER, Shape, record
+
+_RESOURCES: Final = ("containers", "memory", "disk", "cpu")
+
+LIMITS: Final[Shape] = {
+    **record(dict.fromkeys(_RESOURCES, INTEGER)),
+    "description": "MiB, GiB and vCPUs; -1 is unlimited.",
+}
+USAGES: Final[Shape] = record(dict.fromkeys(_RESOURCES, record({"limit": INTEGER, "in_use": NUMBER})))

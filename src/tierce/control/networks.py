@@ -1,0 +1,105 @@
+"""Networks that are kept on nodes, whether or not a container needs them."""
+
+from oslo_config import cfg
+from sqlalchemy.orm import Session
+
+from tierce.control import liveness
+from tierce.control.places import Places
+from tierce.control.policy import Policy
+from tierce.db import networks, services
+from tierce.db.engine import Database
+from tierce.db.tables import Network
+from tierce.model.clock import Clock
+from tierce.model.context import RequestContext
+from tierce.model.errors import Conflict, HostNotUp, Invalid, NetworkNotFound, TierceError
+from tierce.networks.base import NetworkResolver
+from tierce.rpc.client import Columns, ComputeClient
+
+
+class Networks:
+    """Each method raises PolicyNotAuthorized, ServiceBusy, RpcTimeout, and what the node answers."""
+
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        database: Database,
+        policy: Policy,
+        resolver: NetworkResolver,
+        compute: ComputeClient,
+        clock: Clock,
+        places: Places,
+    ) -> None:
+        self._down_time = conf.service_down_time
+        self._database = database
+        self._policy = policy
+        self._resolver = resolver
+        self._compute = compute
+        self._clock = clock
+        self._places = places
+
+    def create(self, context: RequestContext, network: str) -> Columns:
+        """Have a network made on a node that is up, and kept there; its row.
+
+        Making it again changes nothing. Raises NetworkNotFound, Invalid, Conflict when no node is up.
+        """
+        self._policy.require(context, "network:create")
+        [requested] = self._resolver.resolve(context, [{"network": network}])
+        host = self._database.read(self._live_host)
+        with self._places.one():
+            return self._compute.network_create(context, host, neutron_net_id=requested.network)
+
+    def delete(self, context: RequestContext, network: str) -> None:
+        """Have a network removed from every node that keeps it.
+
+        Raises NetworkNotFound. Where it cannot be removed (containers need it, the node is down) it
+        stays, and Conflict says so; the other nodes are done.
+        """
+        self._policy.require(context, "network:delete")
+        rows = self._rows(context, network)
+        failures = []
+        for row in rows:
+            try:
+                self._delete_from_node(context, row)
+            except TierceError as exc:
+                if len(rows) == 1:
+                    raise
+                failures.append(f"{row.host} ({exc.message})")
+        if failures:
+            raise Conflict(f"Network {network} is still on: {', '.join(failures)}")
+
+    def _rows(self, context: RequestContext, network: str) -> list[Network]:
+        """By the network's id, or by the name that it has in the caller's project."""
+        found = self._database.read(lambda session: networks.of_network(session, context, network))
+        if not found:
+            try:
+                [resolved] = self._resolver.resolve(context, [{"network": network}])
+            except Invalid:
+                raise NetworkNotFound(network) from None
+            found = self._database.read(
+                lambda session: networks.of_network(session, context, resolved.network)
+            )
+        if not found:
+            raise NetworkNotFound(network)
+        return list(found)
+
+    def _delete_from_node(self, context: RequestContext, row: Network) -> None:
+        host = row.host or ""
+        now = self._clock.now()
+        if not self._database.read(lambda session: liveness.is_up(session, host, now, self._down_time)):
+            raise HostNotUp(host)
+        with self._places.one():
+            self._compute.network_delete(context, host, row)
+
+    def _live_host(self, session: Session) -> str:
+        now = self._clock.now()
+        up = [
+            service.host
+            for service in services.every(session)
+            if service.host
+            and service.binary == services.BINARY
+            and not service.disabled
+            and services.is_up(service, now, self._down_time)
+        ]
+        if not up:
+            raise Conflict("No node is up, so that no network can be made. Try again when one is.")
+        return min(up)

@@ -1,0 +1,56 @@
+"""Requests that wait for a container's node: who may, in which state, and whether the node is there."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+from oslo_config import cfg
+from sqlalchemy.orm import Session
+
+from tierce.control import liveness, lookup
+from tierce.control.places import Places
+from tierce.control.policy import Policy
+from tierce.db.engine import Database
+from tierce.db.tables import Container
+from tierce.model.clock import Clock
+from tierce.model.context import RequestContext
+from tierce.model.lifecycle import require_allowed
+
+Check = Callable[[Session, Container], None]
+
+
+def _anything(_session: Session, _container: Container) -> None:
+    """No condition of the action's own."""
+
+
+class NodeCalls:
+    """One object serves a whole process, as its places are the process's."""
+
+    def __init__(
+        self, conf: cfg.ConfigOpts, database: Database, policy: Policy, clock: Clock, places: Places
+    ) -> None:
+        self._down_time = conf.service_down_time
+        self._database = database
+        self._policy = policy
+        self._clock = clock
+        self._places = places
+
+    @contextlib.contextmanager
+    def to_node_of(
+        self, context: RequestContext, ident: str, action: str, also: Check = _anything
+    ) -> Iterator[tuple[Container, str]]:
+        """The container and its host, with a place held for the call to come.
+
+        Raises what `lookup.permitted` does, InvalidState, what the check `also` raises, Conflict for a
+        container without a host, ContainerHostNotUp; and ServiceBusy when too many wait already.
+        """
+
+        def work(session: Session) -> tuple[Container, str]:
+            container = lookup.permitted(session, self._policy, context, ident, f"container:{action}")
+            require_allowed(action, container.uuid, container.status, container.task_state)
+            also(session, container)
+            host = liveness.require_up(session, container, self._clock.now(), self._down_time)
+            return container, host
+
+        found = self._database.read(work)
+        with self._places.one():
+            yield found

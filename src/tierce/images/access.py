@@ -1,0 +1,87 @@
+"""Which projects may use the images that a user's credentials brought to a node.
+
+An engine gives what it has to whoever asks. An image that was pulled with the credentials of a project
+is therefore written down here, with the projects that have shown that they may pull it; every other
+image is for all. It is written down before the pull begins, so that no crash leaves a private image
+behind that nobody knows of. What another service pulled to the node earlier is not known here.
+"""
+
+import contextlib
+import json
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tierce.images.reference import canonical_names
+from tierce.model.container import ImageFacts
+
+
+class ImageAccess:
+    """The record of one node, kept in `file`; without one it lasts as long as the object."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        """Raises OSError and ValueError for a file that is there and cannot be read."""
+        self._file = file
+        self._lock = threading.Lock()
+        present = json.loads(file.read_text()) if file is not None and file.exists() else {}
+        self._projects: dict[str, list[str | None]] = present.get("projects", {})
+        """Image id -> the projects that may use it."""
+        self._pulling: dict[str, str | None] = present.get("pulling", {})
+        """Name of an image that is being pulled for a project -> the id it had for everybody before."""
+
+    def allows(self, found: ImageFacts, name: str, project: str | None) -> bool:
+        """Whether the project may use the image that the node has, found as `name` (canonical)."""
+        with self._lock:
+            if found.id in self._projects:
+                return project in self._projects[found.id]
+            names = {name, *canonical_names(found.tags)}
+            return all(self._pulling[each] == found.id for each in names & self._pulling.keys())
+
+    def grant(self, found: ImageFacts, project: str | None) -> None:
+        """Add a project that has shown that it may pull the image; nothing to do for one that is for all."""
+        with self._lock:
+            projects = self._projects.get(found.id)
+            if projects is not None and project not in projects:
+                projects.append(project)
+                self._save()
+
+    @contextlib.contextmanager
+    def restricted(self, name: str, find: Callable[[], ImageFacts | None]) -> Iterator[None]:
+        """Pull the image `name` (canonical) inside: what that brings is for nobody before it is granted.
+
+        What was for everybody before stays so. `find` looks for the image on the node.
+        """
+        before = find()
+        public = before.id if before and before.id not in self._projects else None
+        with self._lock:
+            self._pulling[name] = public
+            self._save()
+        try:
+            yield
+        finally:
+            after = find()
+            with self._lock:
+                if after is not None and after.id != public and not self._has_other_names(after, name):
+                    self._projects.setdefault(after.id, [])
+                self._pulling.pop(name, None)
+                self._save()
+
+    def _has_other_names(self, image: ImageFacts, name: str) -> bool:
+        """Whether it was on the node already, for everybody, under a name of its own."""
+        return bool(canonical_names(image.tags) - self._pulling.keys() - {name})
+
+    def _save(self) -> None:
+        """Replace the file at once; it is on the disk when this returns."""
+        if self._file is None:
+            return
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        content: dict[str, Any] = {"projects": self._projects, "pulling": self._pulling}
+        descriptor, temporary = tempfile.mkstemp(dir=self._file.parent, prefix=f".{self._file.name}.")
+        with os.fdopen(descriptor, "w") as stream:
+            json.dump(content, stream)
+            stream.flush()
+            os.fsync(descriptor)
+        Path(temporary).replace(self._file)
