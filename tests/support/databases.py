@@ -304,7 +304,9 @@ def _run(command: list[str]) -> None:
 
 def _spawn(command: list[str], log: pathlib.Path) -> "subprocess.Popen[bytes]":
     with log.open("wb") as output:
-        return subprocess.Popen(command, stdout=output, stderr=output, **_as_account())
+        # It goes with the tests, also when these are killed.
+        bound = ["setpriv", "--pdeathsig", "TERM", *command]
+        return subprocess.Popen(bound, stdout=output, stderr=output, **_as_account())
 
 
 def _await(process: "subprocess.Popen[bytes]", log: pathlib.Path, answers: Callable[[], bool]) -> None:

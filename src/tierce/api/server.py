@@ -227,6 +227,9 @@ class _Server(wsgi.Server):
             self._receive(conn)
 
     def _admit(self, conn: _Connection) -> None:
+        if not self.ready:
+            conn.close()  # The library connects to itself when it stops.
+            return
         if not self.can_add_keepalive_connection:
             conn.close()
             raise OSError(errno.EMFILE, f"{self.keep_alive_conn_limit} connections wait for requests")

@@ -21,13 +21,13 @@ OPTIONS = [
         "statement_timeout",
         default=60,
         min=1,
-        help="Seconds after which a statement is given up, other than of a migration. Not on SQLite.",
+        help="Seconds after which a statement is given up, migrations excepted. Not on SQLite.",
     ),
     cfg.IntOpt(
         "lock_timeout",
         default=10,
         min=1,
-        help="Seconds that a statement waits for another transaction; its own then runs again. Not on SQLite.",
+        help="Seconds that a statement waits for a lock; then its transaction is run again. Not on SQLite.",
     ),
     cfg.IntOpt(
         "db_max_retries",

@@ -96,9 +96,11 @@ class Container(Timestamps, Base):
         Index("ix_container_container_type", "container_type"),
         Index("registry_id", "registry_id"),
         Index("capsule_id", "capsule_id"),
-        # ours: lists are by project, or by age or status; nodes look for their own; names are looked up
+        # ours: lists are by project, or by age or status; nodes look for their own; names are looked up;
+        # and whether a project's list has changed is read from an index alone
         Index("ix_container_project_id", "project_id", "container_type", "id"),
         Index("ix_container_created_at", "container_type", "created_at", "id"),
+        Index("ix_container_state", "project_id", "container_type", "generation", "updated_at"),
         Index("ix_container_status", "status"),
         Index("ix_container_host", "host"),
         Index("ix_container_name", "name"),

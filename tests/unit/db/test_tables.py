@@ -21,6 +21,7 @@ KEYS = {
         "registry_id": "registry_id",
         "capsule_id": "capsule_id",
         "ix_container_project_id": "project_id container_type id",
+        "ix_container_state": "project_id container_type generation updated_at",
         "ix_container_created_at": "container_type created_at id",
         "ix_container_status": "status",
         "ix_container_host": "host",

@@ -11,6 +11,7 @@ down_revision = "0002"
 
 def upgrade() -> None:
     steps.create_index("ix_container_created_at", "container", "container_type created_at id")
+    steps.create_index("ix_container_state", "container", "project_id container_type generation updated_at")
     steps.create_index("ix_container_status", "container", "status")
     steps.create_index("ix_compute_node_hostname", "compute_node", "hostname")
     steps.create_index("ix_image_uuid", "image", "uuid")
