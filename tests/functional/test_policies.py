@@ -170,7 +170,10 @@ class Rules:
         self._moment = 2_000_000_000
 
     def write(self, rules: dict[str, str]) -> None:
-        self._file.write_text(json.dumps(rules))
+        self.write_text(json.dumps(rules))
+
+    def write_text(self, text: str) -> None:
+        self._file.write_text(text)
         self._moment += 1
         os.utime(self._file, (self._moment, self._moment))
         self._clock.advance(1)
@@ -213,6 +216,19 @@ def test_rules_are_read_again_whenever_they_change(cloud: Cloud, rules: Rules) -
         rules.write({"container:create:image_pull_policy": rule})
         answers.append(alice.request(line, body).status_code)
     assert answers == [202, 403, 202]
+
+
+@pytest.mark.parametrize("text", ["{", "[1, 2]", "container:get_all: [[}"])
+def test_a_file_that_cannot_be_read_changes_nothing(cloud: Cloud, rules: Rules, text: str) -> None:
+    alice = cloud.user("alice", project="p1")
+    rules.write({"container:get_all": "rule:context_is_admin"})
+    assert alice.error("GET /containers")[0] == 403
+
+    rules.write_text(text)
+    assert alice.error("GET /containers")[0] == 403
+
+    rules.write({})
+    alice.call("GET /containers")
 
 
 def test_a_hidden_field_can_be_shown(cloud: Cloud, rules: Rules) -> None:

@@ -6,6 +6,7 @@ for those who differ in nothing that the rule looks at.
 """
 
 import dataclasses
+import logging
 import re
 import threading
 from collections.abc import Mapping
@@ -17,7 +18,9 @@ from oslo_policy import _checks, opts, policy
 from tierce.control.policies import list_rules
 from tierce.model.clock import Clock
 from tierce.model.context import RequestContext
-from tierce.model.errors import PolicyNotAuthorized
+from tierce.model.errors import InvalidValue, PolicyNotAuthorized
+
+LOG = logging.getLogger(__name__)
 
 _FRESH: Final = 1.0
 """Seconds until an operator's change is seen."""
@@ -65,16 +68,23 @@ def _target_keys(check: Any, rules: Mapping[str, Any]) -> set[str]:
 
 
 class Policy:
-    """An enforcer; the files of `[oslo_policy]` are read again when they change. Thread-safe."""
+    """An enforcer; the files of `[oslo_policy]` are read again when they change. Thread-safe.
+
+    A changed file that cannot be read changes nothing: the rules before it stay, and the log says why.
+    """
 
     def __init__(self, conf: cfg.ConfigOpts, clock: Clock) -> None:
+        """Raises InvalidValue for a file that cannot be read."""
         opts.set_defaults(conf)
         self._clock = clock
         self._lock = threading.Lock()
         self._enforcer = policy.Enforcer(conf)
         self._enforcer.suppress_default_change_warnings = True
         self._enforcer.register_defaults(list_rules())
-        self._generation = self._load()
+        try:
+            self._generation = self._load()
+        except Exception as exc:
+            raise InvalidValue(f"The policy files cannot be read: {exc}") from exc
 
     def admit(self, context: RequestContext) -> RequestContext:
         """The context with `is_admin` decided by the rule `context_is_admin`."""
@@ -130,8 +140,15 @@ class Policy:
         if self._clock.monotonic() - self._generation.loaded >= _FRESH:
             with self._lock:
                 if self._clock.monotonic() - self._generation.loaded >= _FRESH:
-                    self._generation = self._load()
+                    self._generation = self._reload()
         return self._generation
+
+    def _reload(self) -> _Generation:
+        try:
+            return self._load()
+        except Exception:  # the library lets through whatever its parsers raise
+            LOG.exception("A changed policy file cannot be read; the rules before it stay in force")
+            return _Generation(self._clock.monotonic(), self._generation.rules)
 
     def _load(self) -> _Generation:
         self._enforcer.load_rules()

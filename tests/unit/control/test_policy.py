@@ -1,5 +1,6 @@
 """The rules that are shipped: names, defaults, and who passes them."""
 
+import pathlib
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from tierce.control.policies import list_rules
 from tierce.control.policy import Policy
 from tierce.model.clock import SystemClock
 from tierce.model.context import RequestContext
-from tierce.model.errors import PolicyNotAuthorized
+from tierce.model.errors import InvalidValue, PolicyNotAuthorized
 
 ADMIN_ONLY = {
     "admin_api",
@@ -48,6 +49,15 @@ def rules() -> Policy:
     opts.set_defaults(conf)
     conf.set_override("policy_file", "/no/operator/s/rules.yaml", "oslo_policy")
     return Policy(conf, SystemClock())
+
+
+def test_a_service_does_not_start_with_rules_that_cannot_be_read(tmp_path: pathlib.Path) -> None:
+    conf = config.load()
+    opts.set_defaults(conf)
+    (tmp_path / "policy.yaml").write_text("{")
+    conf.set_override("policy_file", str(tmp_path / "policy.yaml"), "oslo_policy")
+    with pytest.raises(InvalidValue, match="policy files cannot be read"):
+        Policy(conf, SystemClock())
 
 
 def allowed(rules: Policy, name: str, who: RequestContext, target: dict[str, Any] | None = None) -> bool:
