@@ -1,5 +1,6 @@
 """Bringing a database to our schema: an empty one, one that is there already, and one taken over."""
 
+import datetime
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +13,7 @@ from sqlalchemy import Engine, MetaData, inspect
 from tests.databases.taken_over import ROWS, run, take_over
 from tests.support.databases import Servers, connection
 from tests.support.threads import at_once
-from tierce.db import containers, quotas, schema, services
+from tierce.db import clouds, containers, nodes, quotas, schema, services
 from tierce.db.engine import Database
 from tierce.db.tables import ZUN_REVISION, Base
 from tierce.model.context import RequestContext
@@ -217,6 +218,25 @@ def test_rows_taken_over_read_as_they_were_meant(theirs: Database) -> None:
     assert theirs.read(lambda session: quotas.limits(session, "p1")) == {"containers": 7, "cpu": -1}
     (node,) = theirs.read(services.every)
     assert (node.host, node.report_count) == ("node1", 4711)
+
+
+def test_each_cloud_has_a_name_of_its_own(empty: Database, url: str) -> None:
+    schema.upgrade(empty)
+    other = connection(url)
+    assert empty.read(clouds.ident) != other.read(clouds.ident)
+    other.close()
+
+
+def test_a_service_of_one_node_keeps_the_names_of_its_networks(database: Database) -> None:
+    """They were made of the node's uuid, before a cloud had one."""
+    moment = datetime.datetime.fromisoformat("2026-11-01")
+    node = database.write(lambda session: nodes.save(session, "node1", moment, {}))
+    version = f"UPDATE {schema.VERSION_TABLE} SET version_num = '0003'"
+    run(database.engine, "DELETE FROM tierce_cloud", version)
+
+    schema.upgrade(database)
+
+    assert database.read(clouds.ident) == node.uuid
 
 
 @pytest.mark.parametrize(

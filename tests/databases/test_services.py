@@ -3,6 +3,7 @@
 import datetime
 from collections.abc import Callable
 
+import pytest
 from sqlalchemy import delete, update
 
 from tests.support.threads import at_once
@@ -14,8 +15,21 @@ NOW = datetime.datetime.fromisoformat("2026-11-01T10:00:00")
 LATER = NOW + datetime.timedelta(seconds=60)
 
 
-def beat(database: Database, now: datetime.datetime = NOW, zone: str = "nova") -> None:
-    database.write(lambda session: services.beat(session, "node1", zone, now))
+HERE = services.Writer("here", "first")
+THERE = services.Writer("there", "other")
+
+
+def beat(
+    database: Database,
+    now: datetime.datetime = NOW,
+    zone: str = "nova",
+    writer: services.Writer = HERE,
+) -> None:
+    database.write(lambda session: services.beat(session, "node1", zone, now, writer))
+
+
+def register(database: Database, writer: services.Writer, now: datetime.datetime = NOW) -> None:
+    database.write(lambda session: services.register(session, "node1", "nova", now, writer, down_time=180))
 
 
 def row(database: Database) -> Service:
@@ -58,3 +72,62 @@ def test_no_beat_of_two_writers_is_lost(database: Database, open_database: Calla
     writers = [database, open_database()]
     at_once([lambda writer=writer: [beat(writer) for _ in range(20)] for writer in writers])
     assert row(database).report_count == 40
+
+
+def test_a_node_has_one_agent(database: Database) -> None:
+    register(database, HERE)
+    with pytest.raises(services.NodeTaken, match="node1"):
+        register(database, THERE, LATER)
+    beat(database, LATER)
+    assert row(database).installation == "here"
+
+
+def test_one_of_two_that_start_at_once_has_the_node(
+    database: Database, open_database: Callable[[], Database]
+) -> None:
+    outcomes = []
+
+    def start(where: Database, writer: services.Writer) -> None:
+        try:
+            register(where, writer)
+        except services.NodeTaken:
+            outcomes.append("refused")
+        else:
+            outcomes.append("accepted")
+
+    other = open_database()
+    at_once([lambda: start(database, HERE), lambda: start(other, THERE)])
+    assert sorted(outcomes) == ["accepted", "refused"]
+
+
+def test_a_process_of_the_same_installation_takes_over_at_once(database: Database) -> None:
+    register(database, HERE)
+    register(database, services.Writer("here", "second"), NOW)
+    with pytest.raises(services.NodeTaken):
+        beat(database, LATER)
+    assert (row(database).incarnation, row(database).last_seen_up) == ("second", NOW)
+
+
+@pytest.mark.parametrize("end", ["stopped", "silent", "forced down", "deleted"])
+def test_another_machine_may_have_the_node_of_an_agent_that_is(database: Database, end: str) -> None:
+    register(database, HERE)
+    now = NOW
+    if end == "stopped":
+        database.write(lambda session: services.release(session, "node1", HERE))
+    elif end == "silent":
+        now += datetime.timedelta(seconds=181)
+    elif end == "forced down":
+        database.write(lambda session: session.execute(update(Service).values(forced_down=True)))
+    else:
+        database.write(lambda session: session.execute(delete(Service)))
+    register(database, THERE, now)
+    assert row(database).installation == "there"
+    with pytest.raises(services.NodeTaken):
+        beat(database, LATER)
+
+
+def test_who_lost_the_node_takes_nothing_back_when_it_stops(database: Database) -> None:
+    register(database, HERE)
+    register(database, services.Writer("here", "second"))
+    database.write(lambda session: services.release(session, "node1", HERE))
+    assert row(database).incarnation == "second"

@@ -1,6 +1,7 @@
 """What the Docker plug promises beyond the contract of all runtimes, on a real Engine."""
 
 import concurrent.futures
+import os
 import pathlib
 import threading
 import uuid
@@ -47,6 +48,19 @@ def test_a_privileged_container_is_not_confined(bench: Bench, engine: docker.Doc
     assert config["Privileged"] is True
     assert (config["PidsLimit"], config["CapDrop"]) == (None, None)
     assert "no-new-privileges" not in (config["SecurityOpt"] or [])
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="the machine has one CPU")
+def test_a_container_runs_on_the_cpus_that_it_is_given_and_then_on_others(bench: Bench) -> None:
+    name = bench.start(cpus=1, cpuset_cpus=(1,), cpuset_mems=(0,))
+    assert _status(bench, name, "Cpus_allowed_list") == "1"
+    assert _status(bench, name, "Mems_allowed_list") == "0"
+    bench.containers.resize(name, None, 2, (0, 1))
+    assert _status(bench, name, "Cpus_allowed_list") == "0-1"
+    bench.containers.resize(name, None, 1, ())
+    assert _status(bench, name, "Cpus_allowed_list") == "0-1"
+    bench.containers.resize(name, None, 1, (0,))
+    assert _status(bench, name, "Cpus_allowed_list") == "0"
 
 
 def test_an_image_without_a_shell_runs(bench: Bench) -> None:

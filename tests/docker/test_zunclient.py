@@ -3,6 +3,7 @@
 Once with passwords and once without, as each of keystoneauth's two plugins for services without Keystone.
 """
 
+import contextlib
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -65,7 +66,8 @@ def zun(request: pytest.FixtureRequest) -> Zun:
 def _cleared(zun: Zun) -> Iterator[None]:
     yield
     for container in zun.client.containers.list():
-        zun.client.containers.delete(container.uuid, force=True)
+        with contextlib.suppress(exceptions.NotFound):  # the test has deleted it
+            zun.client.containers.delete(container.uuid, force=True)
     until(lambda: not zun.client.containers.list())
 
 
@@ -281,7 +283,7 @@ def test_services_and_hosts(zun: Zun) -> None:
     assert zun.client.hosts.get(host.uuid).mem_total == host.mem_total > 0
 
 
-def test_an_image_is_pulled_and_listed(zun: Zun, image_in_registry: str, name: str) -> None:
+def test_an_image_is_pulled_listed_used_and_removed(zun: Zun, image_in_registry: str, name: str) -> None:
     repository, _, tag = image_in_registry.rpartition(":")
     made = zun.client.images.create(repo=image_in_registry, host="node1")
     pulled = until(lambda: zun.client.images.get(made.uuid), lambda image: image.image_id)
@@ -293,6 +295,63 @@ def test_an_image_is_pulled_and_listed(zun: Zun, image_in_registry: str, name: s
     )
     zun.wait(run.uuid, "Stopped")
     assert zun.client.containers.logs(name, stdout=True, stderr=True) == "pulled\n"
+    with pytest.raises(exceptions.Conflict):
+        zun.client.images.delete(made.uuid)
+    zun.client.containers.delete(run.uuid)
+    until(lambda: not zun.client.containers.list())
+    zun.client.images.delete(made.uuid)
+    assert image_of(zun, made.uuid) is None
+
+
+@pytest.fixture
+def _usable_again(zun: Zun) -> Iterator[None]:
+    yield
+    zun.client.services.enable("node1", "zun-compute")
+    zun.client.services.force_down("node1", "zun-compute", False)
+
+
+@pytest.mark.usefixtures("_usable_again")
+def test_what_operators_do_with_nodes(zun: Zun) -> None:
+    services, node = zun.client.services, ("node1", "zun-compute")
+    assert services.disable(*node, "disks")[1]["service"]["disabled_reason"] == "disks"
+    assert services.enable(*node)[1]["service"]["disabled"] is False
+    assert services.force_down(*node, True)[1]["service"]["forced_down"] is True
+    with pytest.raises(exceptions.Conflict, match="not up"):
+        zun.client.images.create(repo="nginx", host="node1")
+    assert services.force_down(*node, False)[1]["service"]["forced_down"] is False
+    with pytest.raises(exceptions.NotFound, match="node2"):
+        services.delete("node2", "zun-compute")
+    [zone] = zun.client.availability_zones.list()
+    assert zone.availability_zone == "nova"
+
+
+def test_limits(zun: Zun) -> None:
+    quotas, classes = zun.client.quotas, zun.client.quota_classes
+    assert quotas.update("nobody-s", cpu=3, memory=4096).cpu == 3
+    assert quotas.get("nobody-s", usages=True).cpu == {"limit": 3, "in_use": 0}
+    assert quotas.get("nobody-s").memory == 4096
+    quotas.delete("nobody-s")
+    assert quotas.get("nobody-s").to_dict() == quotas.defaults("nobody-s").to_dict()
+    assert classes.update("other", disk=4).disk == 4
+    assert classes.get("other").disk == 4
+
+
+def test_a_search_elsewhere_is_refused(zun: Zun) -> None:
+    with pytest.raises(exceptions.BadRequest, match="public registry"):
+        zun.client.images.search_image("reg.example.com/team/app")
+
+
+def test_security_groups_while_the_protocol_had_them(zun: Zun, name: str) -> None:
+    zun.run(name=name)
+    older = zun.at("1.14").containers
+    for act in (older.add_security_group, older.remove_security_group):
+        with pytest.raises(exceptions.BadRequest, match="Security group web not found"):
+            act(name, security_group="web")
+
+
+def test_the_version_is_found_out(zun: Zun) -> None:
+    [version] = zun.client.versions.list()
+    assert (version.status, version.min_version, version.max_version) == ("CURRENT", "1.1", "1.40")
 
 
 def test_a_refusal_tells_why(zun: Zun) -> None:

@@ -59,12 +59,26 @@ def test_what_is_known_is_shown_all_the_same(cloud: Cloud, client: Client) -> No
     uuid = client.running(name="web")
     cloud.lose_node("node1")
     begin = time.monotonic()
-    assert (client.show(uuid) or {})["status"] == "Running"
-    assert [each["name"] for each in client.call("GET /containers")["containers"]] == ["web"]
+    shown = client.show(uuid) or {}
+    assert shown["status"] == "Running"
+    assert shown["status_detail"].startswith("Up ")
+    assert shown["status_detail"].endswith(", when its node was last heard of")
+    listed = client.call("GET /containers")["containers"]
+    assert [(each["name"], each["status_detail"]) for each in listed] == [("web", shown["status_detail"])]
     assert client.actions(uuid) == [("create", None)]
     (service,) = client.call("GET /services")["services"]
     assert (service["host"], service["state"]) == ("node1", "down")
     assert time.monotonic() - begin < 1
+
+
+def test_what_cannot_have_changed_on_a_node_that_is_down_is_shown_as_ever(
+    cloud: Cloud, client: Client
+) -> None:
+    uuid = client.created()
+    cloud.lose_node("node1")
+    assert (client.show(uuid) or {})["status_detail"] == "Created"
+    cloud.start_node("node1")
+    assert (client.show(client.running()) or {})["status_detail"] == "Up 0 seconds"
 
 
 def test_a_node_counts_as_down_once_its_heartbeat_is_old(cloud: Cloud, client: Client) -> None:

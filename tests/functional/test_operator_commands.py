@@ -1,63 +1,16 @@
 """The `openstack` command in the hands of operators: services, zones, hosts, quotas and images."""
 
-import json
-import os
 import pathlib
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from tests.support.client import until
 from tests.support.cloud import ADMIN, Cloud
+from tests.support.openstack import OpenStack
 from tierce.api.server import ApiServer
 
 NewCloud = Callable[..., Cloud]
-
-RUNNER = """
-import contextlib, io, json, sys
-from openstackclient import shell
-results = []
-for line in json.load(sys.stdin):
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output):
-        code = shell.main(["appcontainer", *line.split()])
-    results.append((code, output.getvalue()))
-print(json.dumps(results))
-"""
-"""Runs several commands in one process: most of the time that one takes goes into its start."""
-
-
-class Commands:
-    def __init__(self, home: pathlib.Path, url: str) -> None:
-        self._environment = {
-            "HOME": os.fspath(home),
-            "PATH": os.environ["PATH"],
-            "OS_AUTH_TYPE": "http_basic",
-            "OS_ENDPOINT": url,
-            "OS_USERNAME": ADMIN,
-            "OS_PASSWORD": f"password of {ADMIN}",
-        }
-
-    def __call__(self, lines: Sequence[str]) -> list[str]:
-        """What each prints. AssertionError unless all succeed."""
-        done = subprocess.run(
-            [sys.executable, "-c", RUNNER],
-            env=self._environment,
-            input=json.dumps(list(lines)),
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=True,
-        )
-        results = json.loads(done.stdout)
-        assert [code for code, _ in results] == [0] * len(lines), done.stderr
-        return [output for _, output in results]
-
-    def json(self, *lines: str) -> list[Any]:
-        return [json.loads(output) for output in self([f"{line} -f json" for line in lines])]
 
 
 @pytest.fixture
@@ -66,71 +19,57 @@ def library(new_cloud: NewCloud) -> Cloud:
 
 
 @pytest.fixture
-def commands(library: Cloud, tmp_path: pathlib.Path) -> Iterator[Commands]:
+def openstack(library: Cloud, tmp_path: pathlib.Path) -> Iterator[OpenStack]:
     server = ApiServer(library.served, "127.0.0.1", 0, 4)
     host, port = server.start()
     try:
-        yield Commands(tmp_path, f"http://{host}:{port}/v1")
+        with OpenStack(tmp_path, f"http://{host}:{port}/v1", ADMIN, f"password of {ADMIN}") as openstack:
+            yield openstack
     finally:
         server.stop()
 
 
-def test_services_zones_and_hosts(commands: Commands, library: Cloud) -> None:
+def test_services_zones_and_hosts(openstack: OpenStack, library: Cloud) -> None:
     node = "node1 zun-compute"
-    disabled, listed, down, up, enabled, zones, hosts, host = commands.json(
-        f"service disable {node} --reason disks",
-        "service list",
-        f"service forcedown {node}",
-        f"service forcedown {node} --unset",
-        f"service enable {node}",
-        "availability zone list",
-        "host list",
-        "host show node1",
-    )
+    disabled = openstack.json("service disable", f"{node} --reason disks")
     assert (disabled["Disabled"], disabled["Disabled Reason"]) == (True, "disks")
-    assert [(each["Host"], each["State"], each["Disabled Reason"]) for each in listed] == [
-        ("node1", "up", "disks")
-    ]
-    assert [each["Forced_down"] for each in (down, up)] == [True, False]
+    assert [
+        (each["Host"], each["State"], each["Disabled Reason"]) for each in openstack.json("service list")
+    ] == [("node1", "up", "disks")]
+    assert openstack.json("service forcedown", node)["Forced_down"] is True
+    assert openstack.json("service forcedown", f"{node} --unset")["Forced_down"] is False
+    enabled = openstack.json("service enable", node)
     assert (enabled["Disabled"], enabled["Disabled Reason"]) == (False, None)
-    assert zones == [{"availability_zone": "nova"}]
-    assert [each["hostname"] for each in hosts] == [host["hostname"]] == ["node1"]
-    commands([f"service delete {node}"])
+    assert openstack.json("availability zone list") == [{"availability_zone": "nova"}]
+    hosts = openstack.json("host list")
+    assert [each["hostname"] for each in hosts] == [openstack.json("host show", "node1")["hostname"]]
+    openstack(f"service delete {node}")
     assert library.client.call("GET /services") == {"services": []}
 
 
-def test_quotas(commands: Commands) -> None:
-    got, usages, default, updated, classes, new_class = commands.json(
-        "quota get p1",
-        "quota get p1 --usages",
-        "quota default p1",
-        "quota update p1 --cpu 3 --memory 5",
-        "quota class get default",
-        "quota class update default --containers 4",
-    )
+def test_quotas(openstack: OpenStack) -> None:
+    got, default = openstack.json("quota get", "p1"), openstack.json("quota default", "p1")
     assert (got["containers"], got["cpu"]) == (default["containers"], default["cpu"]) == (40, 20)
-    assert usages["cpu"] == {"limit": 20, "in_use": 0}
+    assert openstack.json("quota get", "p1 --usages")["cpu"] == {"limit": 20, "in_use": 0}
+    updated = openstack.json("quota update", "p1 --cpu 3 --memory 5")
     assert (updated["cpu"], updated["memory"], updated["containers"]) == (3, 5, 40)
-    assert (classes["containers"], new_class["containers"]) == (40, 4)
-    commands(["quota delete p1"])
-    (again,) = commands.json("quota get p1")
+    assert openstack.json("quota class get", "default")["containers"] == 40
+    assert openstack.json("quota class update", "default --containers 4")["containers"] == 4
+    openstack("quota delete p1")
+    again = openstack.json("quota get", "p1")
     assert (again["cpu"], again["containers"]) == (20, 4)
 
 
-def test_images(commands: Commands, library: Cloud) -> None:
-    (pulled,) = commands.json("image pull nginx:1 node1")
+def test_images(openstack: OpenStack, library: Cloud) -> None:
+    pulled = openstack.json("image pull", "nginx:1 node1")
     assert (pulled["repo"], pulled["tag"], pulled["host"]) == ("nginx", "1", "node1")
     until(lambda: library.client.call(f"GET /images/{pulled['uuid']}")["image_id"])
-    listed, shown, found, exact, driven = commands.json(
-        "image list",
-        f"image show {pulled['uuid']}",
-        "image search nginx",
-        "image search bitnami/nginx --exact-match",
-        "image search nginx --image-driver docker",
-    )
+    listed, shown = openstack.json("image list"), openstack.json("image show", pulled["uuid"])
     assert [each["uuid"] for each in listed] == [shown["uuid"]] == [pulled["uuid"]]
+    found = openstack.json("image search", "nginx")
     assert [each["Name"] for each in found] == ["bitnami/nginx", "nginx"]
+    assert openstack.json("image search", "nginx --image-driver docker") == found
+    exact = openstack.json("image search", "bitnami/nginx --exact-match")
     assert [each["Name"] for each in exact] == ["bitnami/nginx"]
-    assert driven == found
-    commands([f"image delete {pulled['uuid']}"])
+    openstack(f"image delete {pulled['uuid']}")
     assert library.client.call("GET /images")["images"] == []

@@ -94,6 +94,24 @@ def test_a_patch_changes_what_it_gives_and_nothing_else(cloud: Cloud, alice: Cli
     assert tokens(cloud) != before
 
 
+def test_a_password_does_not_follow_its_registry_to_another_host(cloud: Cloud, alice: Client) -> None:
+    """Nobody is shown a password, and nobody may have it sent to a host of their own either."""
+    uuid = create(alice, username="robot", password=SECRET)["uuid"]
+    before = tokens(cloud)
+    moved = {"registry": {"domain": "evil.example:5000", "name": "moved"}}
+    status, code, text = alice.error(f"PATCH /registries/{uuid}", moved)
+    assert (status, code) == (400, "container.invalid-value")
+    assert "'domain'" in text
+    assert "'password'" in text
+    kept = alice.call(f"GET /registries/{uuid}")["registry"]
+    assert (kept["domain"], kept["name"], tokens(cloud)) == (DOMAIN, None, before)
+
+    alice.call(f"PATCH /registries/{uuid}", {"registry": {"domain": f"{DOMAIN.upper()}/team"}})
+    alice.call(f"PATCH /registries/{uuid}", {"registry": {"domain": "new.example", "password": "other"}})
+    plain = create(alice)["uuid"]
+    alice.call(f"PATCH /registries/{plain}", {"registry": {"domain": "new.example"}})
+
+
 def test_a_deleted_registry_is_gone_and_the_answer_is_empty(cloud: Cloud, alice: Client) -> None:
     uuid = create(alice)["uuid"]
     answer = alice.request(f"DELETE /registries/{uuid}?force=true")

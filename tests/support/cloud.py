@@ -9,6 +9,7 @@ Options are groups of the configuration. Requests go through the WSGI applicatio
 engines stay when agents and API go, as machines do; `close` at the end.
 """
 
+import collections
 import dataclasses
 import datetime
 import functools
@@ -30,7 +31,7 @@ from tierce.agent.runner import Observer
 from tierce.api.app import create_app
 from tierce.api.front import put_before
 from tierce.control.build import build_services
-from tierce.db import actions, schema
+from tierce.db import actions, clouds, schema
 from tierce.db.engine import Database, connect
 from tierce.db.tables import Allocation, Container, ContainerAction, Service
 from tierce.identity.accounts import Role
@@ -39,9 +40,8 @@ from tierce.identity.users import UserFiles
 from tierce.model import lifecycle
 from tierce.model.clock import SystemClock
 from tierce.model.container import NodeFacts, RuntimeState
-from tierce.model.context import RequestContext
 from tierce.networks.addresses import AddressPool
-from tierce.networks.base import NetworkResolver, RequestedNetwork
+from tierce.networks.base import NetworkResolver
 from tierce.networks.bridge import BridgeResolver
 from tierce.placement.builtin import BuiltinPlacement
 from tierce.rpc.client import ComputeClient
@@ -84,19 +84,6 @@ class ShiftedClock:
 
     def monotonic(self) -> float:
         return self._clock.monotonic() + self._ahead
-
-
-class NoNetworks:
-    """Resolves whatever is asked for to nothing."""
-
-    def resolve(self, context: RequestContext, nets: Sequence[Mapping[str, Any]]) -> list[RequestedNetwork]:
-        return []
-
-    def find_port(self, context: RequestContext, ident: str) -> str:
-        return ident
-
-    def security_groups(self, context: RequestContext, names: Sequence[str]) -> list[str]:
-        return []
 
 
 class Killed(BaseException):
@@ -210,6 +197,8 @@ class Cloud:
             build_transport(conf),
             self.clock,
             random.Random(),
+            installation=host,
+            displaced=lambda: None,
             observer=lambda action, step, moment: self.observer(action, step, moment),
         )
         node.agent.start()
@@ -326,6 +315,13 @@ class Cloud:
         for row in rows:
             if row.container_id is not None and row.uuid not in claims and row.status != "Deleting":
                 sentences.append(f"{row.uuid}: is on its node, and has no claim")
+        shares = [
+            (row.host, cpu)
+            for row in rows
+            for cpu in row.cpuset.get("cpuset_cpus") or ()
+            if row.cpu_policy == "dedicated"
+        ]
+        sentences += [f"CPU {cpu} of {host} is dedicated twice" for host, cpu in sorted(doubled(shares))]
         for node in self.nodes.values():
             if node.agent is not None:
                 sentences += self._disagreements(node, {f"zun-{row.uuid}": row for row in rows})
@@ -353,11 +349,7 @@ class Cloud:
         return sentences
 
     def _networks(self, conf: cfg.ConfigOpts) -> NetworkResolver:
-        """Bridges are one node's; several would share Neutron's networks, and here have none."""
-        agents = [node.agent for node in self.nodes.values() if node.agent]
-        if len(agents) != 1:
-            return NoNetworks()
-        return BridgeResolver(agents[0].node_uuid, AddressPool.from_conf(conf))
+        return BridgeResolver(self.database.read(clouds.ident), AddressPool.from_conf(conf))
 
     def _conf(self, host: str) -> cfg.ConfigOpts:
         """The configuration of a node's programs, read from a file of its own beside the policy."""
@@ -381,6 +373,11 @@ class Cloud:
         file = self._directory / f"{host}.conf"
         file.write_text("\n".join(lines))
         return config.load([str(file)])
+
+
+def doubled(items: Sequence[Any]) -> set[Any]:
+    """What is there more than once."""
+    return {item for item, count in collections.Counter(items).items() if count > 1}
 
 
 @functools.cache

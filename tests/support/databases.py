@@ -82,7 +82,7 @@ class Sqlite:
 class MariaDB:
     """A mariadbd whose default character set is that of old: what is made must not depend on it."""
 
-    def __init__(self, directory: pathlib.Path) -> None:
+    def __init__(self, directory: pathlib.Path, *more: str) -> None:
         self._socket = str(directory / "s")
         options = [
             "--no-defaults",
@@ -104,6 +104,7 @@ class MariaDB:
                 "--skip-grant-tables",
                 "--character-set-server=latin1",
                 "--max-connections=400",
+                *more,
             ],
             directory / "log",
         )

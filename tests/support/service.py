@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import requests
 
@@ -135,10 +135,20 @@ class Service:
         )
 
 
+class Served(Protocol):
+    """What has an API, and a log for when it fails."""
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def log(self) -> str: ...
+
+
 class Http:
     """A thin client: `call` returns status and decoded body; `wait` polls a state with a deadline."""
 
-    def __init__(self, service: Service, auth: tuple[str, str] | None = None, version: str = "1.40") -> None:
+    def __init__(self, service: Served, auth: tuple[str, str] | None = None, version: str = "1.40") -> None:
         self._base = service.url
         self._service = service
         self._session = requests.Session()

@@ -28,8 +28,8 @@ def packed(*members: tuple[tarfile.TarInfo, bytes]) -> bytes:
 
 
 def contents(data: bytes) -> dict[str, bytes | None]:
-    """Name -> content of every member; None for what is no regular file."""
-    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+    """Name -> content of every member; None for what is no regular file. It must not be compressed."""
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
         return {
             info.name: file.read() if info.isreg() and (file := archive.extractfile(info)) else None
             for info in archive

@@ -119,6 +119,10 @@ CALLS: list[tuple[Callable[[DockerRuntime], Any], list[tuple[str, Any]]]] = [
         [("POST /containers/zun-1/update", {"CpuShares": 102})],
     ),
     (
+        lambda docker: docker.containers.resize("zun-1", None, 2, (0, 3)),
+        [("POST /containers/zun-1/update", {"CpuShares": 2048, "CpusetCpus": "0,3"})],
+    ),
+    (
         lambda docker: docker.containers.commit("zun-1", "team/copy", "1"),
         [
             ("POST /commit?container=zun-1&repo=team/copy&tag=1", {}),
@@ -310,6 +314,12 @@ def test_a_call_sends_this_and_nothing_else(
 def test_an_empty_set_of_labels_filters_nothing(docker: DockerRuntime, engine: ScriptedEngine) -> None:
     docker.containers.list({})
     assert engine.lines == ["GET /containers/json?all=true&filters={}"]
+
+
+def test_no_answer_is_to_be_compressed(docker: DockerRuntime, engine: ScriptedEngine) -> None:
+    """Engines compress archives for who takes that, and what arrives is handed on as it is."""
+    docker.archives.put("zun-1", "/", TextContent(""))
+    assert {request.headers["Accept-Encoding"] for request in engine.requests} == {"identity"}
 
 
 def test_credentials_travel_in_their_header_alone(docker: DockerRuntime, engine: ScriptedEngine) -> None:

@@ -1,7 +1,10 @@
 """The node agent as one object: its parts wired together, started and stopped in order."""
 
+import contextlib
 import logging
 import random
+import uuid
+from collections.abc import Callable
 from typing import Any
 
 from oslo_config import cfg
@@ -18,8 +21,8 @@ from tierce.agent.resizing import Resizing
 from tierce.agent.runner import Observer, Runner
 from tierce.agent.service import ComputeEndpoint
 from tierce.agent.terminals import Terminals
-from tierce.db import actions, services
-from tierce.db.engine import Database
+from tierce.db import actions, clouds, services
+from tierce.db.engine import DATABASE_TROUBLE, Database
 from tierce.db.secrets import Keyring
 from tierce.images.committed import EngineCommits
 from tierce.images.registry import RegistryImages
@@ -37,6 +40,9 @@ LOG = logging.getLogger(__name__)
 NODE_LABEL = "tierce.node"
 """Label of everything that a node makes in its runtime; the value is the node's uuid."""
 
+_BUS_SETTLES = 1.0
+"""Seconds after which what was sent while the bus was away is looked for."""
+
 
 def _ignore(action: str, step: str, moment: str) -> None:
     """The observer of a service in production."""
@@ -52,14 +58,21 @@ class Agent:
         transport: Any,
         clock: Clock,
         rng: random.Random,
+        installation: str,
+        displaced: Callable[[], None],
         observer: Observer = _ignore,
     ) -> None:
-        """Nothing runs before `start`; the node's row is made here, as its uuid is needed at once."""
+        """Nothing runs before `start`; the node's row is made here, as its uuid is needed at once.
+
+        Of the processes of one `installation` the caller lets one run at a time. `displaced` is called,
+        perhaps repeatedly, when another agent has taken the node over: the caller stops this one.
+        """
         host = conf.host
         node = inventory.ensure_node(database, host, clock)
         labels = {NODE_LABEL: node.uuid}
-        self.node_uuid = node.uuid
         self._conf = conf
+        self._writer = services.Writer(installation, str(uuid.UUID(int=rng.getrandbits(128))))
+        self._displaced = displaced
         self._plugs = Plugs(
             conf=conf,
             database=database,
@@ -67,7 +80,9 @@ class Agent:
             images=RegistryImages.from_config(runtime.images, conf),
             keyring=Keyring.from_conf(conf),
             commits=EngineCommits(runtime.containers, runtime.images),
-            networks=BridgeNetworks(runtime.networks, labels, node.uuid, AddressPool.from_conf(conf)),
+            networks=BridgeNetworks(
+                runtime.networks, labels, database.read(clouds.ident), AddressPool.from_conf(conf)
+            ),
             volumes=LocalVolumes(conf.volume.volume_dir),
             placement=placement,
             clock=clock,
@@ -86,27 +101,31 @@ class Agent:
         self.terminals = Terminals(self._plugs)
         resizing = Resizing(self._plugs, self._wake, self._executor.wait_for)
         endpoint = ComputeEndpoint(self._plugs, self._pulls, self._wake, self._reconciler.refresh, resizing)
-        self._server = ComputeServer(transport, conf, host, endpoint, clock)
+        self._server = ComputeServer(transport, conf, host, endpoint, clock, self._bus_is_back)
 
     def start(self) -> None:
-        """Report the node, take up what an earlier run left, and begin to listen."""
-        self._beat()
+        """Report the node, take up what an earlier run left, and begin to listen.
+
+        Raises NodeTaken while an agent of another installation serves the node.
+        """
+        self._register()
+        conf, host = self._conf, self._plugs.host
+        self._heart.every(conf.periodic_interval_max, self._beat)
+        self._heart.start()
         try:
             self._report()
         except RuntimeFailure as exc:
             LOG.warning("The node cannot report what it has yet: %s", exc)
-        host = self._plugs.host
         left_over = self._plugs.database.write(lambda session: actions.recover(session, host))
         if left_over:
             LOG.info("Taking up the queued actions of %d containers", len(left_over))
         self._events.start()
-        self._server.start()
-        for uuid in left_over:
-            self._wake(uuid)
+        for container in left_over:
+            self._wake(container)
         self._pulls.resume()
-        conf = self._conf
-        self._heart.every(conf.periodic_interval_max, self._beat)
-        self._heart.start()
+        self._server.start()
+        # What was accepted before this node could be told is not among what was left over.
+        self._poll()
         self._periodic.every(conf.periodic_interval_max, self._report)
         self._periodic.every(conf.periodic_interval_max, self.terminals.tidy)
         self._periodic.every(conf.agent.poll_interval, self._poll)
@@ -121,6 +140,10 @@ class Agent:
         self._heart.stop(timeout=5)
         drained = self._executor.stop(self._conf.agent.graceful_stop)
         self._events.stop(timeout=5)
+        with contextlib.suppress(*DATABASE_TROUBLE):
+            self._plugs.database.write(
+                lambda session: services.release(session, self._plugs.host, self._writer)
+            )
         return drained
 
     def wait_idle(self, timeout: float) -> bool:
@@ -129,9 +152,20 @@ class Agent:
 
     # --- periodic work --------------------------------------------------------------------------
 
+    def _register(self) -> None:
+        conf, plugs, now = self._conf, self._plugs, self._plugs.clock.now()
+        zone, down_time = conf.default_availability_zone, conf.service_down_time
+        plugs.database.write(
+            lambda session: services.register(session, plugs.host, zone, now, self._writer, down_time)
+        )
+
     def _beat(self) -> None:
-        zone, now = self._conf.default_availability_zone, self._plugs.clock.now()
-        self._plugs.database.write(lambda session: services.beat(session, self._plugs.host, zone, now))
+        zone, plugs, now = self._conf.default_availability_zone, self._plugs, self._plugs.clock.now()
+        try:
+            plugs.database.write(lambda session: services.beat(session, plugs.host, zone, now, self._writer))
+        except services.NodeTaken as exc:
+            LOG.error("This agent ends: %s", exc)
+            self._displaced()
 
     def _report(self) -> None:
         plugs = self._plugs
@@ -146,9 +180,13 @@ class Agent:
             actions.tend_leases(session, plugs.host, mine, now, lease)
             return actions.pending(session, plugs.host)
 
-        for uuid in plugs.database.write(work):
-            self._wake(uuid)
+        for container in plugs.database.write(work):
+            self._wake(container)
         self._pulls.resume()
+
+    def _bus_is_back(self) -> None:
+        """What was sent meanwhile is lost, and so may be what is sent until our queue is there again."""
+        self._periodic.after(_BUS_SETTLES, self._poll)
 
     def _connected(self) -> None:
         """The runtime answers, at start or again: what it has may be anything by now."""

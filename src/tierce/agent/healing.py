@@ -56,9 +56,15 @@ def _is_failed_rebuild(action: ContainerAction) -> bool:
 
 
 def _ran(container: Container, history: Sequence[ContainerAction], now: datetime.datetime) -> bool:
-    """Whether it ran when it was lost. A forced removal kills it first, which may have been noticed."""
+    """Whether it ran when it was lost, or was about to.
+
+    A forced removal kills it first, which may have been noticed.
+    """
     if container.status == Status.RUNNING:
         return True
+    if container.status == Status.ERROR:
+        # Who started it, or again, found that it was lost.
+        return any(action.action in ("start", "reboot") for action in history[:1])
     by_us = any(action.action in ("stop", "kill") for action in history[:1])
     just_now = container.finished_at is not None and now - container.finished_at < _REMOVAL
     return container.status == Status.STOPPED and container.exit_code == _KILLED and just_now and not by_us

@@ -1,14 +1,18 @@
 """Report what this node is and has."""
 
+import dataclasses
 from typing import Any
 
 from oslo_config import cfg
+from sqlalchemy.orm import Session
 
-from tierce.db import nodes
+from tierce.db import containers, cores, nodes
 from tierce.db.engine import Database
 from tierce.db.tables import ComputeNode
 from tierce.model.clock import Clock
 from tierce.model.container import NodeFacts
+from tierce.model.errors import InvalidValue
+from tierce.model.numa import Cell, parse_cpus, topology
 from tierce.runtimes.base import Runtime
 
 
@@ -18,9 +22,43 @@ def ensure_node(database: Database, host: str, clock: Clock) -> ComputeNode:
 
 
 def report(conf: cfg.ConfigOpts, database: Database, runtime: Runtime, host: str, clock: Clock) -> None:
-    """Write the node's present facts. Raises RuntimeUnreachable; the old facts stay then."""
-    values = _columns(conf, runtime.containers.fingerprint())
-    database.write(lambda session: nodes.save(session, host, clock.now(), values))
+    """Write the node's present facts, and what is given away of them.
+
+    Raises RuntimeUnreachable; the old facts stay then.
+    """
+    facts = runtime.containers.fingerprint()
+    values = _columns(conf, facts)
+    cells = _cells(conf, facts)
+
+    def write(session: Session) -> None:
+        given = _given(session, host, facts)
+        numa_topology = topology(cells, [*cores.pins_on(session, host).values()])
+        nodes.save(session, host, clock.now(), {**values, **given, "numa_topology": numa_topology})
+
+    database.write(write)
+
+
+def _cells(conf: cfg.ConfigOpts, facts: NodeFacts) -> list[Cell]:
+    """The node's CPUs that may be dedicated. Raises InvalidValue for an option that is no list of CPUs."""
+    try:
+        floating = set(parse_cpus(conf.floating_cpu_set))
+    except InvalidValue as exc:
+        raise InvalidValue(f"[DEFAULT] floating_cpu_set: {exc.message}") from exc
+    return [
+        dataclasses.replace(cell, cpus=[cpu for cpu in cell.cpus if cpu not in floating])
+        for cell in facts.numa
+    ]
+
+
+def _given(session: Session, host: str, facts: NodeFacts) -> dict[str, Any]:
+    """What the node's containers were given, whether they use it or not."""
+    cpu, memory, disk = containers.given(session, host)
+    return {
+        "cpu_used": cpu,
+        "mem_used": memory,
+        "mem_free": max(0, facts.memory_total - memory),
+        "disk_used": disk,
+    }
 
 
 def _columns(conf: cfg.ConfigOpts, facts: NodeFacts) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from cheroot.makefile import MakeFile, StreamReader
 from cheroot.server import HTTPConnection, HTTPRequest
 
 from tierce import __version__
+from tierce.api.heads import Headers
 from tierce.model.errors import TierceError
 
 LOG = logging.getLogger(__name__)
@@ -141,6 +142,8 @@ class _Gateway(wsgi.Gateway_10):
 
 class _Request(HTTPRequest):
     """A request whose connection ends with it if its body is still to come."""
+
+    header_reader = Headers()
 
     def send_headers(self) -> None:
         if self._body_outstanding():

@@ -20,9 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from oslo_config import cfg
+from oslo_policy.policy import DocumentedRuleDefault
 
 from tierce import config
-from tierce.control.policies.container import ACTIONS
+from tierce.control.policies import list_rules
+from tierce.control.policies.base import OWNER
 
 DEFAULT_PORT = 9517
 DEFAULT_DOCKER = "unix:///var/run/docker.sock"
@@ -30,8 +32,9 @@ DEFAULT_DEMO_IMAGE = "busybox:1.36"
 PASSWORD_FILE = "admin.password"  # noqa: S105 - the name of a file, not a password
 RECORD = ".written.json"
 """What `init` wrote last, as file name -> SHA-256: a file that differs from it was changed by hand."""
-_READING = {"logs", "top", "stats", "get_archive"}
-"""Actions that leave the container as it is."""
+_CREATE = "container:create"
+_ATTACH = "container:attach"
+"""Is asked for with GET, and gives input to a program."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -80,16 +83,15 @@ api_url = {literal(settings.docker_url)}
 
 def render_policy() -> str:
     """The text of `policy.yaml`, which is read from beside `tierce.conf`: readers only read."""
-    names = ("update", "rename", "resize_container", "delete", *(set(ACTIONS) - _READING))
     changes = "\n".join(
-        f'"container:{name}": "role:member and rule:admin_or_owner"' for name in sorted(names)
+        f'"{name}": "role:member and rule:admin_or_owner"' for name in sorted(_changing() - {_CREATE})
     )
     return f"""\
 # Written by `tierce home init`. A copy that was changed by hand is kept as it is.
 # Rules here replace the built-in ones of the same name; a running service sees the change.
 
 # Those who are only readers change nothing. (Every admin is a member, every member a reader.)
-"container:create": "role:member"
+"{_CREATE}": "role:member"
 {changes}
 
 # Let every member choose whether an image is pulled again:
@@ -98,6 +100,17 @@ def render_policy() -> str:
 # Let every member remove a container that still runs:
 # "container:delete_force": "role:member and rule:admin_or_owner"
 """
+
+
+def _changing() -> set[str]:
+    """The rules of what a project's own people may do by default, but for what only looks."""
+    return {
+        rule.name
+        for rule in list_rules()
+        if isinstance(rule, DocumentedRuleDefault)
+        and rule.check_str == OWNER
+        and (rule.name == _ATTACH or any(request["method"] != "GET" for request in rule.operations))
+    }
 
 
 def render_clouds(settings: Settings, password: str) -> str:

@@ -2,21 +2,17 @@
 
 import argparse
 import importlib
-import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from types import ModuleType
 
 from tierce import __version__, config
 from tierce.model.errors import TierceError
 
-_COMMANDS = ("standalone", "db", "user", "home", "registry", "policy", "openapi")
+_COMMANDS = ("standalone", "api", "agent", "db", "user", "home", "registry", "policy", "openapi")
 """Names of the modules beside this one, each with `add_parser(subparsers)` and `run`."""
 
 _WITHOUT_CONFIGURATION = ("home", "openapi")
-
-_SEARCHED = ("~/.tierce/tierce.conf", "/etc/tierce/tierce.conf", "/etc/zun/zun.conf")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.command in _WITHOUT_CONFIGURATION:
             code: int = run(args)
         else:
-            code = run(args, config.load(args.config_file or _found()))
+            code = run(args, config.load(args.config_file or config.found()))
     except TierceError as exc:
         print(f"tierce: {exc}", file=sys.stderr)
         return 1
@@ -49,17 +45,13 @@ def _parser(modules: dict[str, ModuleType]) -> argparse.ArgumentParser:
         "--config-file",
         action="append",
         metavar="FILE",
-        help=f"configuration (default: the first of {', '.join(_SEARCHED)}; may be given several times)",
+        help=f"configuration (default: the first of {', '.join(config.SEARCHED)}; "
+        "may be given several times)",
     )
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for module in modules.values():
         module.add_parser(subparsers)
     return parser
-
-
-def _found() -> list[str]:
-    places = [os.path.expanduser(place) for place in _SEARCHED]
-    return [place for place in places if Path(place).is_file()][:1]
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """Options of every group, and the one way to load them."""
 
+import os
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from oslo_config import cfg
 from oslo_log import log
@@ -15,6 +17,7 @@ from tierce.config import (
     network,
     quota,
     scheduler,
+    upgrade_levels,
     volume,
     websocket_proxy,
 )
@@ -29,9 +32,20 @@ _MODULES = (
     network,
     quota,
     scheduler,
+    upgrade_levels,
     volume,
     websocket_proxy,
 )
+
+
+SEARCHED = ("~/.tierce/tierce.conf", "/etc/tierce/tierce.conf", "/etc/zun/zun.conf")
+"""Where the configuration is when nobody names a file: the first one counts."""
+
+
+def found() -> list[str]:
+    """The file of `SEARCHED` that there is, if any."""
+    places = [os.path.expanduser(place) for place in SEARCHED]
+    return [place for place in places if Path(place).is_file()][:1]
 
 
 def list_opts() -> Iterable[tuple[str, Sequence[cfg.Opt]]]:

@@ -40,6 +40,11 @@ OPTIONS = [
         help="Keys, one a line, where auth_encryption_key is not set; `tierce standalone` makes it.",
     ),
     cfg.StrOpt("container_driver", default="docker", help="Runtime plug: docker or fake."),
+    cfg.StrOpt(
+        "floating_cpu_set",
+        default="",
+        help="CPUs of this node that are never dedicated, e.g. 0-3,8: for the system and its services.",
+    ),
     cfg.StrOpt("container_runtime", default="runc", help="OCI runtime of a container that names none."),
     cfg.StrOpt("default_availability_zone", default="nova", help="Zone of a node that names none."),
     cfg.StrOpt("default_schedule_zone", help="Zone asked for when a request names none (unset: any)."),

@@ -10,6 +10,7 @@ from tierce.control.archives import Archives
 from tierce.control.containers import Containers
 from tierce.control.creation import Creation
 from tierce.control.hosts import Hosts
+from tierce.control.image_validation import ImageValidation
 from tierce.control.images import Images
 from tierce.control.inspection import Inspection
 from tierce.control.intake import Intake
@@ -51,9 +52,10 @@ def build_services(
     calls = NodeCalls(conf, database, policy, clock, places)
     quotas = Quotas(conf)
     intake = Intake(conf, database, policy, clock)
-    scheduler = Scheduler(conf, placement)
+    scheduler = Scheduler(conf, placement, rng)
     resizing = Resizing(conf, database, intake, policy, quotas, placement, compute, messages, clock, places)
-    creation = Creation(conf, database, policy, scheduler, placement, networks, messages, clock, rng)
+    images = ImageValidation(conf, database, compute, clock, places)
+    creation = Creation(conf, database, policy, scheduler, placement, networks, messages, images, clock, rng)
     return Services(
         policy=policy,
         containers=Containers(conf, database, policy, creation, clock),

@@ -10,7 +10,7 @@ from tierce.control import lookup
 from tierce.control.creation import Creation
 from tierce.control.policies.container import ADMIN_FIELDS
 from tierce.control.policy import Policy
-from tierce.db import containers
+from tierce.db import containers, services
 from tierce.db.engine import Database
 from tierce.db.tables import Container
 from tierce.model.clock import Clock
@@ -25,6 +25,7 @@ class Containers:
         self, conf: cfg.ConfigOpts, database: Database, policy: Policy, creation: Creation, clock: Clock
     ) -> None:
         self._scope = conf.compute.unique_container_name_scope
+        self._down_time = conf.service_down_time
         self._database = database
         self._policy = policy
         self._creation = creation
@@ -65,6 +66,11 @@ class Containers:
         return self._database.read(
             lambda session: lookup.permitted(session, self._policy, context, ident, "container:get_one")
         )
+
+    def down_hosts(self) -> frozenset[str]:
+        """The nodes that nothing new is heard from: what is known of their containers may be old."""
+        now = self._clock.now()
+        return self._database.read(lambda session: services.down_hosts(session, now, self._down_time))
 
     def hidden_fields(self, context: RequestContext, fields: Sequence[str]) -> frozenset[str]:
         """Those of `fields` that the caller may not see in a container."""

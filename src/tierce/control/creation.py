@@ -10,6 +10,7 @@ from oslo_config import cfg
 from sqlalchemy.orm import Session
 
 from tierce.control import naming
+from tierce.control.image_validation import ImageValidation
 from tierce.control.messages import Messages
 from tierce.control.networking import require_attachable
 from tierce.control.policy import Policy
@@ -32,8 +33,9 @@ from tierce.model.errors import (
 from tierce.model.lifecycle import Status, TaskState
 from tierce.model.spec import ContainerSpec, MountRequest
 from tierce.networks.base import NetworkResolver, RequestedNetwork
+from tierce.placement import cores
 from tierce.placement.base import Placement, Resources
-from tierce.scheduler.filters import Demand
+from tierce.scheduler.filters import Demand, Node
 from tierce.scheduler.scheduler import Scheduler
 
 LOG = logging.getLogger(__name__)
@@ -49,6 +51,7 @@ class Creation:
         placement: Placement,
         networks: NetworkResolver,
         messages: Messages,
+        images: ImageValidation,
         clock: Clock,
         rng: random.Random,
     ) -> None:
@@ -59,6 +62,7 @@ class Creation:
         self._placement = placement
         self._networks = networks
         self._messages = messages
+        self._images = images
         self._clock = clock
         self._rng = rng
         self._quotas = Quotas(conf)
@@ -74,6 +78,7 @@ class Creation:
         spec = dataclasses.replace(spec, security_groups=groups)
         self._check_references(spec)
         registry = self._registry(context, spec)
+        self._images.require_found(context, spec)
         requested = self._networks.resolve(context, spec.nets)
         require_attachable(self._policy, context, requested)
         try:
@@ -81,7 +86,10 @@ class Creation:
                 lambda session: self._insert(session, context, spec, registry, requested, run)
             )
         except NoValidHost as exc:
-            return self._insert_refused(context, spec, registry, str(exc))
+            LOG.warning("No node for a container of project %s: %s", context.project_id, exc.message)
+            knows_nodes = self._policy.allows(context, "container:get_one:host")
+            reason = exc.message if knows_nodes else exc.summary
+            return self._insert_refused(context, spec, registry, reason)
         self._messages.create(context, container, requested, run)
         return container
 
@@ -215,28 +223,35 @@ class Creation:
         """Take what the container needs from the best node that still has it."""
         if spec.host is not None and nodes.by_hostname(session, spec.host) is None:
             raise RequestedHostNotFound(spec.host)
-        asked = Resources.of(container.cpu, container.memory, container.disk)
         demand = Demand(
             availability_zone=spec.availability_zone or self._conf.default_schedule_zone,
             runtime=spec.runtime,
             host=spec.host,
+            hints=spec.hints,
+            asked=Resources.of(container.cpu, container.memory, container.disk),
+            dedicated=cores.is_dedicated(container),
         )
-        refusals = []
-        for node in self._scheduler.select(session, demand, asked, self._clock.now()):
-            # GiB; 0 is no limit, or none possible.
-            limit = container.disk or (self._conf.default_disk if node.limits_disk else 0)
+        selection = self._scheduler.select(session, demand, self._clock.now())
+        for node in selection.nodes:
             try:
-                self._placement.claim(
-                    session, container.uuid, node.host, dataclasses.replace(asked, disk_gb=limit)
-                )
+                self._claim_of(session, container, node, demand)
             except ResourcesUnavailable as exc:
-                refusals.append(str(exc))
+                selection.filled_up(node, exc)
             else:
-                if limit != container.disk:
-                    self._quotas.reserve(session, container.project_id or "", {"disk": limit})
-                    container.disk = limit
                 return node.host
-        raise NoValidHost(f"There are not enough hosts available. {'; '.join(refusals)}.")
+        raise selection.no_valid_host()
+
+    def _claim_of(self, session: Session, container: Container, node: Node, demand: Demand) -> None:
+        """Take it of this node. Raises ResourcesUnavailable; nothing is taken then."""
+        # GiB; 0 is no limit, or none possible.
+        limit = container.disk or (self._conf.default_disk if node.limits_disk else 0)
+        cpuset = cores.take(session, container, node.host) if demand.dedicated else {}
+        asked = dataclasses.replace(demand.asked, disk_gb=limit)
+        self._placement.claim(session, container.uuid, node.host, asked)
+        container.cpuset = cpuset
+        if limit != container.disk:
+            self._quotas.reserve(session, container.project_id or "", {"disk": limit})
+            container.disk = limit
 
     def _insert_mount(self, session: Session, container: Container, mount: MountRequest) -> None:
         owner = {"project_id": container.project_id, "user_id": container.user_id}

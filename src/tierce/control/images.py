@@ -11,7 +11,7 @@ from tierce.control import liveness
 from tierce.control.lookup import canonical_uuid
 from tierce.control.places import Places
 from tierce.control.policy import Policy
-from tierce.db import images, nodes, services
+from tierce.db import images, nodes
 from tierce.db.engine import Database
 from tierce.db.tables import Image
 from tierce.images.reference import parse
@@ -95,7 +95,7 @@ class Images:
             return image
 
         image = self._database.read(work)
-        with self._places.one():
+        with self._places.one(context):
             self._compute.image_delete(context, image.host or "", image)
 
     def search(
@@ -110,7 +110,7 @@ class Images:
         self._policy.require(context, "image:search")
         parse(name)
         self._database.read(self._require_a_node)
-        with self._places.one():
+        with self._places.one(context):
             return self._compute.image_search(
                 context,
                 None,
@@ -133,8 +133,7 @@ class Images:
             raise HostNotUp(host)
 
     def _require_a_node(self, session: Session) -> None:
-        now, down_time = self._clock.now(), self._conf.service_down_time
-        if not any(services.is_up(service, now, down_time) for service in services.every(session)):
+        if not liveness.any_up(session, self._clock.now(), self._conf.service_down_time):
             raise NoNodeUp()
 
 

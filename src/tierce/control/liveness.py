@@ -14,6 +14,10 @@ def is_up(session: Session, host: str, now: datetime.datetime, down_time: int) -
     return service is not None and services.is_up(service, now, down_time)
 
 
+def any_up(session: Session, now: datetime.datetime, down_time: int) -> bool:
+    return any(services.is_up(service, now, down_time) for service in services.every(session))
+
+
 def require_up(session: Session, container: Container, now: datetime.datetime, down_time: int) -> str:
     """The container's host. Raises Conflict when it has none, ContainerHostNotUp when it is down."""
     if container.host is None:

@@ -45,7 +45,7 @@ class Networks:
         self._policy.require(context, "network:create")
         [requested] = self._resolver.resolve(context, [{"network": network}])
         host = self._database.read(self._live_host)
-        with self._places.one():
+        with self._places.one(context):
             return self._compute.network_create(context, host, neutron_net_id=requested.network)
 
     def delete(self, context: RequestContext, network: str) -> None:
@@ -87,7 +87,7 @@ class Networks:
         now = self._clock.now()
         if not self._database.read(lambda session: liveness.is_up(session, host, now, self._down_time)):
             raise HostNotUp(host)
-        with self._places.one():
+        with self._places.one(context):
             self._compute.network_delete(context, host, row)
 
     def _live_host(self, session: Session) -> str:

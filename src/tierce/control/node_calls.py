@@ -13,6 +13,7 @@ from tierce.db.engine import Database
 from tierce.db.tables import Container
 from tierce.model.clock import Clock
 from tierce.model.context import RequestContext
+from tierce.model.errors import Invalid
 from tierce.model.lifecycle import require_allowed
 
 Check = Callable[[Session, Container], None]
@@ -40,17 +41,27 @@ class NodeCalls:
     ) -> Iterator[tuple[Container, str]]:
         """The container and its host, with a place held for the call to come.
 
-        Raises what `lookup.permitted` does, InvalidState, what the check `also` raises, Conflict for a
-        container without a host, ContainerHostNotUp; and ServiceBusy when too many wait already.
+        Raises what `lookup.permitted` does, InvalidState, Invalid for one that was never made, what the
+        check `also` raises, Conflict for a container without a host, ContainerHostNotUp; and ServiceBusy
+        when too many wait already.
         """
 
         def work(session: Session) -> tuple[Container, str]:
             container = lookup.permitted(session, self._policy, context, ident, f"container:{action}")
             require_allowed(action, container.uuid, container.status, container.task_state)
+            _require_made(container)
             also(session, container)
             host = liveness.require_up(session, container, self._clock.now(), self._down_time)
             return container, host
 
         found = self._database.read(work)
-        with self._places.one():
+        with self._places.one(context):
             yield found
+
+
+def _require_made(container: Container) -> None:
+    if container.host is not None and container.container_id is None:
+        raise Invalid(
+            "Cannot operate an uncreated container: its creation failed, and its status_reason says why. "
+            "Delete it, or rebuild it."
+        )

@@ -17,7 +17,7 @@ from tierce.db.secrets import Keyring
 from tierce.db.tables import Registry
 from tierce.model.clock import Clock
 from tierce.model.context import RequestContext
-from tierce.model.errors import NotAuthorized, RegistryNotFound
+from tierce.model.errors import InvalidValue, NotAuthorized, RegistryNotFound
 from tierce.model.spec import ListQuery
 
 
@@ -57,13 +57,19 @@ class Registries:
         return self._database.write(lambda session: registries.insert(session, context, columns, now))
 
     def update(self, context: RequestContext, ident: str, values: Mapping[str, str]) -> Registry:
-        """Change these fields and no others; containers that exist keep what they pulled."""
+        """Change these fields and no others; containers that exist keep what they pulled.
+
+        A password goes to no other host than the one that it was given for: raises InvalidValue for
+        another one without it.
+        """
         columns = self._columns(values)
         if columns:
             columns["updated_at"] = self._clock.now()
 
         def work(session: Session) -> Registry:
             registry = self._permitted(session, context, ident, "update")
+            if registry.password and "password" not in columns:
+                _require_same_host(registry, columns.get("domain", registry.domain))
             for column, value in columns.items():
                 setattr(registry, column, value)
             session.flush()
@@ -96,6 +102,19 @@ class Registries:
         target = {name: getattr(registry, name) for name in names}
         self._policy.require(context, f"registry:{rule}", target)
         return registry
+
+
+def _require_same_host(registry: Registry, domain: str) -> None:
+    """Or whoever may change a registry could have its password sent to a host of their own."""
+    if _host(domain) != _host(registry.domain or ""):
+        raise InvalidValue(
+            f"Invalid input for field 'domain'. The registry's password is for {registry.domain}: give "
+            f"'password' together with another domain."
+        )
+
+
+def _host(domain: str) -> str:
+    return domain.partition("/")[0].lower()
 
 
 def find(session: Session, context: RequestContext, ident: str) -> Registry:

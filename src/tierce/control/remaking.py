@@ -13,6 +13,7 @@ from tierce.images import committed
 from tierce.images.reference import Reference, parse
 from tierce.model.context import RequestContext
 from tierce.model.lifecycle import Status
+from tierce.placement import cores
 from tierce.placement.base import Placement, Resources
 
 
@@ -36,7 +37,7 @@ class Remaking:
         def work(session: Session) -> tuple[Container, bool]:
             container = self._intake.admit(session, context, ident, "rebuild")
             run = container.status == Status.RUNNING
-            wanted = {
+            wanted: dict[str, Any] = {
                 "image": image or container.image,
                 "image_driver": image_driver or container.image_driver,
             }
@@ -44,6 +45,8 @@ class Remaking:
                 parse(image)
             size = Resources.of(container.cpu, container.memory, container.disk)
             self._placement.reclaim(session, container.uuid, container.host or "", size)
+            if cores.lacks(container):
+                wanted["cpuset"] = cores.take(session, container, container.host or "")
             arguments = rebuild_arguments(session, container, run)
             self._intake.queue(session, context, container, "rebuild", "rebuild", arguments, **wanted)
             return container, run

@@ -4,6 +4,7 @@ While a change of size is at work, the row and its claim hold the larger of old 
 room for whatever comes of it. The action remembers both sizes.
 """
 
+import dataclasses
 import datetime
 from typing import Any
 
@@ -16,7 +17,7 @@ from tierce.control.messages import Messages
 from tierce.control.places import Places
 from tierce.control.policy import Policy
 from tierce.control.quotas import Quotas
-from tierce.db import containers
+from tierce.db import actions, containers
 from tierce.db.engine import Database
 from tierce.db.tables import Container
 from tierce.model.clock import Clock
@@ -30,6 +31,7 @@ from tierce.model.errors import (
 )
 from tierce.model.lifecycle import require_allowed
 from tierce.model.spec import ContainerChange
+from tierce.placement import cores
 from tierce.placement.base import Placement, Resources
 from tierce.rpc.client import ComputeClient
 
@@ -73,7 +75,7 @@ class Resizing:
         """
         if not change.has_size:
             return self._intake.decide(lambda session: self._describe(session, context, ident, change))
-        with self._places.one():
+        with self._places.one(context):
             container, resizes = self._intake.decide(
                 lambda session: self._accept_update(session, context, ident, change)
             )
@@ -117,12 +119,16 @@ class Resizing:
         """The container, and whether its size is to be changed."""
         container = lookup.permitted(session, self._policy, context, ident, "container:update")
         same = (change.cpu in (None, container.cpu)) and (change.memory in (None, _memory(container)))
-        if same:
+        if same and not self._is_being_resized(session, container):
             return self._describe(session, context, ident, change), False
         container = self._intake.admit(session, context, ident, "update")
         describe(session, container, change, self._scope, self._clock.now())
         self._queue(session, context, container, change, "update")
         return container, True
+
+    def _is_being_resized(self, session: Session, container: Container) -> bool:
+        """Whether the row has a size that is not the container's, nor the one it is to have."""
+        return "resize" in actions.unfinished(session, [container.uuid]).get(container.uuid, ())
 
     def _queue(
         self,
@@ -180,12 +186,23 @@ def queue(
     before = (container.cpu, _memory(container))
     cpu = before[0] if change.cpu is None else change.cpu
     memory = before[1] if change.memory is None else change.memory
-    if container.cpu_policy == "dedicated" and cpu is not None and not float(cpu).is_integer():
+    if cores.is_dedicated(container) and cpu is not None and not float(cpu).is_integer():
         raise InvalidValue("A container with dedicated CPUs takes whole ones: `cpu` must be an integer.")
     reserved = (max(cpu or 0, before[0] or 0), max(memory or 0, before[1] or 0))
     placement.reclaim(session, container.uuid, container.host or "", Resources.of(*reserved, container.disk))
-    arguments = {"cpu": cpu, "memory": memory, "cpu_before": before[0], "memory_before": before[1]}
+    arguments: dict[str, Any] = {
+        "cpu": cpu,
+        "memory": memory,
+        "cpu_before": before[0],
+        "memory_before": before[1],
+    }
     values: dict[str, Any] = {"cpu": reserved[0], "memory": str(reserved[1])}
+    if cores.is_dedicated(container):
+        widest = cores.widen(session, container, *reserved)
+        count = Resources.of(cpu, None, None).vcpus
+        after = dataclasses.replace(widest, cpus=widest.cpus[:count])
+        arguments |= {"cpuset": after.cpuset, "cpuset_before": container.cpuset}
+        values["cpuset"] = widest.cpuset
     intake.queue(session, context, container, acceptance, "resize", arguments, now, **values)
 
 

@@ -59,12 +59,15 @@ _FOUND = _ENTITY.where(Container.uuid == bindparam("uuid"))
 _SWAP = update(CONTAINER).where(
     CONTAINER.c.id == bindparam("row"), CONTAINER.c.generation == bindparam("expected")
 )
-_USAGE = select(
-    func.count(CONTAINER.c.id),
+_SIZES = (
     func.sum(CONTAINER.c.cpu),
     func.sum(leading_number(CONTAINER.c.memory)),
     func.sum(CONTAINER.c.disk),
-).where(CONTAINER.c.project_id == bindparam("project"), CONTAINER.c.container_type == ContainerType.CONTAINER)
+)
+_GIVEN = select(*_SIZES).where(CONTAINER.c.host == bindparam("host"))
+_USAGE = select(func.count(CONTAINER.c.id), *_SIZES).where(
+    CONTAINER.c.project_id == bindparam("project"), CONTAINER.c.container_type == ContainerType.CONTAINER
+)
 
 
 def name_key(scope: str, project_id: str | None, name: str | None) -> str | None:
@@ -129,8 +132,8 @@ def page(session: Session, context: RequestContext, query: ListQuery) -> Sequenc
 def fingerprint(session: Session, context: RequestContext) -> tuple[Any, ...]:
     """A value that differs whenever a row that the caller may see was added, changed or removed.
 
-    Ids only grow and each of our writes counts a row's generation up, so no two states have the same
-    sums; the last of the times tells of writers that do not count.
+    Ids grow and each of our writes counts a row's generation up, so no two states have the same sums; the
+    last of the times tells of writers that do not count, and of an id that SQLite gave once more.
     """
     columns = CONTAINER.c
     facts = select(
@@ -210,6 +213,12 @@ def networks_of_neighbours(session: Session, project_id: str | None, host: str, 
     joined = {network for each in addresses for network in each}
     asked = [item for each in arguments if each for item in each.get("requested_networks") or ()]
     return joined | {item["network"] for item in asked}
+
+
+def given(session: Session, host: str) -> tuple[float, int, int]:
+    """vCPUs, MiB and GiB that the node's containers may use, together."""
+    cpu, memory, disk = session.execute(_GIVEN, {"host": host}).one()
+    return round(float(cpu or 0), 3), int(memory or 0), int(disk or 0)
 
 
 def projects_on_host(session: Session, host: str) -> set[str]:

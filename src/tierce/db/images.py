@@ -42,6 +42,12 @@ def named(session: Session, repo: str, tag: str, host: str) -> Image | None:
     return session.scalar(select(Image).where(Image.repo == repo, Image.tag == tag, Image.host == host))
 
 
+def is_recorded(session: Session, repo: str, tag: str) -> bool:
+    """Whether any node has a record of an image of that name, of any project."""
+    found = session.scalar(select(Image.id).where(Image.repo == repo, Image.tag == tag).limit(1))
+    return found is not None
+
+
 def page(session: Session, context: RequestContext, query: ListQuery) -> Sequence[Image]:
     """One page of the caller's records. Raises ImageRecordNotFound for a bad marker."""
     require_sortable(query, SORTABLE)
@@ -110,8 +116,12 @@ def made(
             user_id=container.user_id,
             created_at=now,
         )
-        session.add(image)
-        session.flush()
+        try:
+            with session.begin_nested():
+                session.add(image)
+        except db_exception.DBDuplicateEntry:
+            same = select(Image).where(Image.repo == repo, Image.tag == tag, Image.host == container.host)
+            return session.scalars(same).one()
     return image
 
 

@@ -79,18 +79,20 @@ def needed(session: Session, project_id: str | None, host: str, but_for: str = "
 
 
 def asked(session: Session, container_uuid: str) -> dict[str, dict[str, Any]]:
-    """How the container asked for each network, in wire form: at its creation, or when it was attached."""
+    """How the container asked for each network that it has not left, in wire form: at its creation, or when
+    it was attached.
+    """
     rows = session.execute(
         select(ContainerAction.action, ContainerAction.state, ContainerAction.arguments)
         .where(
             ContainerAction.container_uuid == container_uuid,
-            ContainerAction.action.in_(["create", "network_attach"]),
+            ContainerAction.action.in_(["create", "network_attach", "network_detach"]),
         )
         .order_by(ContainerAction.id)
     )
-    return {
-        item["network"]: item
-        for action, state, arguments in rows
-        if action == "create" or state == State.FINISHED
-        for item in (arguments or {}).get("requested_networks") or ()
-    }
+    networks: dict[str, dict[str, Any]] = {}
+    for action, state, arguments in rows:
+        if action == "create" or state == State.FINISHED:
+            networks |= {item["network"]: item for item in (arguments or {}).get("requested_networks") or ()}
+            networks.pop((arguments or {}).get("left_network") or "", None)
+    return networks

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 VERSION_TABLE = "tierce_alembic_version"
-HEAD = "0003"
+HEAD = "0004"
 
 
 class SchemaMismatch(TierceError):

@@ -2,17 +2,32 @@
 
 import dataclasses
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from oslo_db import exception as db_exception
-from sqlalchemy import select, update
+from sqlalchemy import case, or_, select, update
 from sqlalchemy.orm import Session
 
+from tierce.db import locks
 from tierce.db.statements import changed
 from tierce.db.tables import ComputeNode, Service
-from tierce.model.errors import ServiceNotFound
+from tierce.model.errors import ServiceNotFound, TierceError
 
 BINARY = "zun-compute"
+
+
+class NodeTaken(TierceError):
+    """Another agent serves the node."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes a node's heartbeats. An installation has one process at a time, its incarnation."""
+
+    installation: str
+    incarnation: str
+
 
 # Built once, as every creation asks.
 _AGENTS = (
@@ -25,10 +40,21 @@ _AGENTS = (
         Service.availability_zone,
         ComputeNode.runtimes,
         ComputeNode.disk_quota_supported,
+        ComputeNode.labels,
+        ComputeNode.cpus,
+        ComputeNode.mem_total,
+        ComputeNode.disk_total,
+        ComputeNode.enable_cpu_pinning,
+        # Of the many nodes that dedicate no CPUs it is not read.
+        case((ComputeNode.enable_cpu_pinning.is_(True), ComputeNode.numa_topology)).label("numa_topology"),
     )
     .outerjoin(ComputeNode, ComputeNode.hostname == Service.host)
     .where(Service.binary == BINARY)
     .order_by(Service.id)
+)
+
+_SEEN = select(Service.host, Service.forced_down, Service.last_seen_up, Service.created_at).where(
+    Service.binary == BINARY
 )
 
 
@@ -50,7 +76,7 @@ def _is_up(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Agent:
-    """A node agent as the scheduler sees it."""
+    """A node agent as the scheduler sees it, and what its machine has."""
 
     host: str
     up: bool
@@ -58,23 +84,42 @@ class Agent:
     availability_zone: str | None
     runtimes: Sequence[str]
     limits_disk: bool
+    labels: Mapping[str, str]
+    cpus: int
+    memory_mb: int
+    disk_gb: int
+    dedicates_cpus: bool
+    numa_topology: Mapping[str, Any]
 
 
 def agents(session: Session, now: datetime.datetime, down_time: int) -> list[Agent]:
     """Every node agent with what its node offers beside amounts, oldest first."""
     return [
         Agent(
-            host=host or "",
-            up=_is_up(forced_down, seen or created, now, down_time),
-            disabled=bool(disabled),
-            availability_zone=zone,
-            runtimes=runtimes or (),
-            limits_disk=bool(limits_disk),
+            host=row.host or "",
+            up=_is_up(row.forced_down, row.last_seen_up or row.created_at, now, down_time),
+            disabled=bool(row.disabled),
+            availability_zone=row.availability_zone,
+            runtimes=row.runtimes or (),
+            limits_disk=bool(row.disk_quota_supported),
+            labels=row.labels or {},
+            cpus=row.cpus or 0,
+            memory_mb=row.mem_total or 0,
+            disk_gb=row.disk_total or 0,
+            dedicates_cpus=bool(row.enable_cpu_pinning),
+            numa_topology=row.numa_topology or {},
         )
-        for host, forced_down, seen, created, disabled, zone, runtimes, limits_disk in session.execute(
-            _AGENTS
-        )
+        for row in session.execute(_AGENTS)
     ]
+
+
+def down_hosts(session: Session, now: datetime.datetime, down_time: int) -> frozenset[str]:
+    """The hosts of agents that are down."""
+    return frozenset(
+        host or ""
+        for host, forced_down, seen, created in session.execute(_SEEN)
+        if not _is_up(forced_down, seen or created, now, down_time)
+    )
 
 
 def get(session: Session, host: str) -> Service | None:
@@ -94,18 +139,71 @@ def every(session: Session) -> Sequence[Service]:
     return session.scalars(select(Service).order_by(Service.id)).all()
 
 
-def beat(session: Session, host: str, availability_zone: str, now: datetime.datetime) -> None:
+def register(
+    session: Session,
+    host: str,
+    availability_zone: str,
+    now: datetime.datetime,
+    writer: Writer,
+    down_time: int,
+) -> None:
+    """Make `writer` the node's agent, and record its first heartbeat.
+
+    An earlier process of the same installation is dead, or loses the node at its next heartbeat. Raises
+    NodeTaken while an agent of another installation is up.
+    """
+    locks.hold(session, f"host {host}")
+    service = get(session, host)
+    if (
+        service is not None
+        and service.incarnation
+        and service.installation != writer.installation
+        and is_up(service, now, down_time)
+    ):
+        raise NodeTaken(
+            f"Another agent serves the node {host}; it was last seen at {service.last_seen_up} UTC. Stop "
+            "it, or give this one another name ([DEFAULT] host). If its machine is dead, say so with "
+            f"`openstack appcontainer service forcedown {host} {BINARY}`, or wait {down_time} s."
+        )
+    session.execute(
+        update(Service)
+        .where(Service.host == host, Service.binary == BINARY)
+        .values(installation=writer.installation, incarnation=writer.incarnation)
+    )
+    beat(session, host, availability_zone, now, writer)
+
+
+def release(session: Session, host: str, writer: Writer) -> None:
+    """Let any other agent have the node at once. Idempotent; nothing happens when it has it already."""
+    session.execute(
+        update(Service)
+        .where(Service.host == host, Service.binary == BINARY, Service.incarnation == writer.incarnation)
+        .values(installation=None, incarnation=None)
+    )
+
+
+def beat(session: Session, host: str, availability_zone: str, now: datetime.datetime, writer: Writer) -> None:
     """Record a heartbeat, making the row if it is missing (also when somebody deleted it).
 
-    The counter is incremented in SQL: two writers never lose a beat.
+    The counter is incremented in SQL: two writers never lose a beat. Raises NodeTaken when another
+    agent has registered since.
     """
     values = {
         "report_count": Service.report_count + 1,
         "last_seen_up": now,
         "updated_at": now,
         "availability_zone": availability_zone,
+        **dataclasses.asdict(writer),
     }
-    statement = update(Service).where(Service.host == host, Service.binary == BINARY).values(**values)
+    statement = (
+        update(Service)
+        .where(
+            Service.host == host,
+            Service.binary == BINARY,
+            or_(Service.incarnation == writer.incarnation, Service.incarnation.is_(None)),
+        )
+        .values(**values)
+    )
     if changed(session, statement):
         return
     try:
@@ -118,7 +216,9 @@ def beat(session: Session, host: str, availability_zone: str, now: datetime.date
                     report_count=1,
                     last_seen_up=now,
                     created_at=now,
+                    **dataclasses.asdict(writer),
                 )
             )
     except db_exception.DBDuplicateEntry:
-        session.execute(statement)
+        if not changed(session, statement):
+            raise NodeTaken(f"Another agent has taken the node {host} over.") from None

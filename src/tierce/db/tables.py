@@ -69,6 +69,9 @@ class Service(Timestamps, Base):
     forced_down: Mapped[bool | None] = mapped_column(Boolean, default=False)
     report_count: Mapped[int] = mapped_column(Integer, default=0)
     availability_zone: Mapped[str | None] = mapped_column(String(255))
+    # ours: who writes the heartbeats
+    installation: Mapped[str | None] = mapped_column(String(36))
+    incarnation: Mapped[str | None] = mapped_column(String(36))
 
 
 class Registry(Timestamps, Base):
@@ -501,6 +504,14 @@ class AttachSession(Base):
     container_id: Mapped[int] = mapped_column(ForeignKey("container.id", ondelete="CASCADE"))
     token: Mapped[str] = mapped_column(String(255))
     created_at: Mapped[datetime.datetime] = mapped_column(Moment)
+
+
+class Cloud(Base):
+    """The cloud itself, in one row that the migrations write."""
+
+    __tablename__ = "tierce_cloud"
+
+    uuid: Mapped[str] = mapped_column(String(36), primary_key=True)
 
 
 # For statements that must be fast: on a table they cost a fraction of what they do on the mapped class.

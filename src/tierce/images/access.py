@@ -11,6 +11,7 @@ import json
 import os
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ class ImageAccess:
         """Image id -> the projects that may use it."""
         self._pulling: dict[str, str | None] = present.get("pulling", {})
         """Name of an image that is being pulled for a project -> the id it had for everybody before."""
+        self._under_way: Counter[str] = Counter()
+        """Name of an image -> how many such pulls of it this process does now, with different credentials."""
 
     def allows(self, found: ImageFacts, name: str, project: str | None) -> bool:
         """Whether the project may use the image that the node has, found as `name` (canonical)."""
@@ -55,18 +58,28 @@ class ImageAccess:
         What was for everybody before stays so. `find` looks for the image on the node.
         """
         before = find()
-        public = before.id if before and before.id not in self._projects else None
         with self._lock:
-            self._pulling[name] = public
+            first = before.id if before and before.id not in self._projects else None
+            # Another pull of it, under way or cut short by a crash, knows what there was before either.
+            public = self._pulling.setdefault(name, first)
+            self._under_way[name] += 1
             self._save()
         try:
             yield
         finally:
-            after = find()
+            try:
+                after = find()
+            except BaseException:
+                with self._lock:
+                    self._under_way[name] -= 1
+                raise
             with self._lock:
+                self._under_way[name] -= 1
                 if after is not None and after.id != public and not self._has_other_names(after, name):
                     self._projects.setdefault(after.id, [])
-                self._pulling.pop(name, None)
+                if not self._under_way[name]:
+                    self._pulling.pop(name, None)
+                self._under_way += Counter()  # drops what is zero
                 self._save()
 
     def _has_other_names(self, image: ImageFacts, name: str) -> bool:

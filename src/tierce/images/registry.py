@@ -143,11 +143,13 @@ class RegistryImages:
 
     def _resolve(self, request: ImageRequest) -> Reference:
         reference = parse(request.reference)
+        default = self._default_registry.domain if self._default_registry else None
+        if registry := request.auth_domain or default:
+            reference = reference.within(registry)
+        # Looked at last: a user's registry may be called so too.
         if (reference.domain or "").lower() == committed.DOMAIN:
             raise ImageNotFound(f"Image {reference} could not be found.")
-        if request.auth_domain:
-            return reference.within(request.auth_domain)
-        return reference.within(self._default_registry.domain) if self._default_registry else reference
+        return reference
 
     def _own_auth(self, reference: Reference, request: ImageRequest) -> Mapping[str, str] | None:
         """The user's credentials, if the image really comes from the registry that they are for.

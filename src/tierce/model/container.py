@@ -6,6 +6,8 @@ import enum
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from tierce.model.numa import Cell
+
 
 class RuntimeState(enum.StrEnum):
     """The runtime's own word for a container, engines' differences removed."""
@@ -212,6 +214,7 @@ class NodeFacts:
     runtimes: Sequence[str] = ()
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
     disk_quota_supported: bool = False
+    numa: Sequence[Cell] = ()
     containers: int = 0
     running: int = 0
     paused: int = 0

@@ -209,11 +209,27 @@ class NoNodeUp(TierceError):
 
 
 class ResourcesUnavailable(Conflict):
-    """A node has less left than was asked of it."""
+    """A node has less left than was asked of it. The message names no node: users read it."""
+
+    why = "has less left than is asked"
+    """What is short, to be said after the name of the node."""
+
+    @classmethod
+    def of(cls, why: str) -> "ResourcesUnavailable":
+        exc = cls(f"The container's node {why}.")
+        exc.why = why
+        return exc
 
 
 class NoValidHost(TierceError):
-    """No node can take the container; the message says, node by node, why."""
+    """No node can take the container; the message says, node by node, why.
+
+    `summary` says it without the names of nodes, and what they have.
+    """
+
+    def __init__(self, message: str, summary: str = "") -> None:
+        super().__init__(message)
+        self.summary = summary or message
 
 
 class StaleObject(Conflict):

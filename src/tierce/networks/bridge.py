@@ -1,4 +1,4 @@
-"""The `bridge` network plug: Docker's own bridge networks, for one machine without Neutron.
+"""The `bridge` network plug: Docker's own bridge networks, for clouds without Neutron.
 
 A network belongs to one project and exists when somebody asks for it: `{"network": "web"}` means the
 project's own `web`, and no `nets` at all its network `default`. Two projects never share one, whatever
@@ -50,11 +50,11 @@ class EngineNetworks(Protocol):
 class BridgeResolver:
     """The API half: names to network ids. It needs no engine, so it runs in any process.
 
-    `node` is the uuid of the one node: another service on the same engine makes networks of its own.
+    `cloud` is the uuid of the cloud: another service on the same engine makes networks of its own.
     """
 
-    def __init__(self, node: str, addresses: AddressPool) -> None:
-        self._node = node
+    def __init__(self, cloud: str, addresses: AddressPool) -> None:
+        self._cloud = cloud
         self._addresses = addresses
 
     def resolve(self, context: RequestContext, nets: Sequence[Mapping[str, Any]]) -> list[RequestedNetwork]:
@@ -98,16 +98,16 @@ class BridgeResolver:
 
     def _prefix(self, project_id: str) -> str:
         """What the names of all of a project's networks begin with."""
-        return f"tierce-{hashlib.sha256(f'{self._node} {project_id}'.encode()).hexdigest()[:12]}-"
+        return f"tierce-{hashlib.sha256(f'{self._cloud} {project_id}'.encode()).hexdigest()[:12]}-"
 
 
 class BridgeNetworks(BridgeResolver):
     """Both halves, for a process that has the engine. `owner_labels` mark its networks as ours."""
 
     def __init__(
-        self, engine: EngineNetworks, owner_labels: Mapping[str, str], node: str, addresses: AddressPool
+        self, engine: EngineNetworks, owner_labels: Mapping[str, str], cloud: str, addresses: AddressPool
     ) -> None:
-        super().__init__(node, addresses)
+        super().__init__(cloud, addresses)
         self._engine = engine
         self._owner_labels = owner_labels
         self._guard = threading.Lock()

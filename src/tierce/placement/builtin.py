@@ -52,11 +52,11 @@ class BuiltinPlacement:
         """Lock the node until the transaction ends, so that nobody else takes what is free there."""
         has = session.execute(_OFFER_LOCKED, {"host": host}).first()
         if has is None:
-            raise ResourcesUnavailable(f"{host} offers nothing yet")
+            raise ResourcesUnavailable.of("offers nothing yet")
         used = _resources(*session.execute(_USED_OF_HOST, {"host": host}).one())
         shortage = Candidate(host, self._capacity(*has), used).shortage(asked)
         if shortage is not None:
-            raise ResourcesUnavailable(f"{host} has {shortage}")
+            raise ResourcesUnavailable.of(f"has {shortage}")
 
     def release(self, session: Session, consumer: str) -> None:
         session.execute(delete(Allocation).where(Allocation.consumer_uuid == consumer))

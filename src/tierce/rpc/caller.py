@@ -37,7 +37,7 @@ class Caller:
         self._timeout: int = conf.rpc_response_timeout
         self._client = oslo_messaging.get_rpc_client(
             transport,
-            oslo_messaging.Target(topic=conf.compute.topic),
+            oslo_messaging.Target(topic=conf.compute.topic, version=conf.upgrade_levels.compute),
             serializer=WireSerializer(clock),
             timeout=self._timeout,
             retry=_RETRIES,

@@ -11,11 +11,13 @@ Source: reference, RPC 3, 6 and 9.
 import concurrent.futures
 import functools
 import logging
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import oslo_messaging
 from oslo_config import cfg
+from oslo_messaging._drivers import amqpdriver
 from oslo_messaging.rpc import dispatcher
 from oslo_messaging.rpc import server as library
 
@@ -66,32 +68,63 @@ METHODS = frozenset(_RESULTS) | {
 }
 """Everything that a message may name."""
 
+_START_SECONDS = 5.0
+"""That a start waits for the bus."""
+
 _PING = cfg.BoolOpt("rpc_ping_enabled", default=False, help="Answer `oslo_rpc_server_ping` calls.")
+
+
+def _ignore() -> None:
+    """What a server does about a bus that is back when nobody wants to know."""
 
 
 class ComputeServer:
     """Serves `endpoint` as the node `host` until it is stopped."""
 
     def __init__(
-        self, transport: Any, conf: cfg.ConfigOpts, host: str, endpoint: object, clock: Clock | None = None
+        self,
+        transport: Any,
+        conf: cfg.ConfigOpts,
+        host: str,
+        endpoint: object,
+        clock: Clock | None = None,
+        connected: Callable[[], None] = _ignore,
     ) -> None:
+        """`connected` is called when the bus is back after it was away; messages may be lost then."""
         endpoints = [_Exposed(endpoint, host)]
         transport.conf.register_opt(_PING)
         if transport.conf.rpc_ping_enabled:
             endpoints.append(dispatcher.PingEndpoint())
         serializer = WireSerializer(clock or SystemClock())
         target = oslo_messaging.Target(topic=conf.compute.topic, server=host)
-        self._server = _Server(transport, target, _Dispatcher(endpoints, serializer))
+        self._connected = connected
+        self._server = _Server(transport, target, _Dispatcher(endpoints, serializer), connected)
         self._running = False
 
     def start(self) -> None:
         """Begin to take messages, those first that waited for this node.
 
-        Returns once the bus is there: a broker that is down is waited for without limit.
+        A bus that does not answer soon is waited for without limit, in the background.
         Raises oslo.messaging's ServerListenError when the bus refuses.
         """
-        self._server.start()
-        self._running = True
+        starting = concurrent.futures.Future[None]()
+        # An executor's thread would hold the end of a process that the bus never answers.
+        threading.Thread(target=self._listen, args=[starting], name="bus-start", daemon=True).start()
+        try:
+            starting.result(_START_SECONDS)
+        except TimeoutError:
+            LOG.warning("The message bus does not answer; queued actions are found without it, but later")
+            starting.add_done_callback(lambda _: self._connected())
+
+    def _listen(self, starting: "concurrent.futures.Future[None]") -> None:
+        try:
+            self._server.start()
+        except Exception as exc:
+            LOG.exception("Messages cannot be listened for")
+            starting.set_exception(exc)
+        else:
+            self._running = True
+            starting.set_result(None)
 
     def stop(self) -> None:
         """Take no more messages, and wait for those in work. Idempotent."""
@@ -138,6 +171,18 @@ class _Dispatcher(dispatcher.RPCDispatcher):  # type: ignore[misc]  # the librar
 class _Server(library.RPCServer):  # type: ignore[misc]  # the library is untyped
     """The library's server on Python's thread pool: the library's own wakes every idle thread each second."""
 
-    def __init__(self, transport: Any, target: Any, message_dispatcher: _Dispatcher) -> None:
+    def __init__(
+        self, transport: Any, target: Any, message_dispatcher: _Dispatcher, connected: Callable[[], None]
+    ) -> None:
         super().__init__(transport, target, message_dispatcher)
         self._executor_cls = concurrent.futures.ThreadPoolExecutor
+        self._connected = connected
+
+    def _create_listener(self) -> Any:
+        listener = super()._create_listener()
+        reader = getattr(listener, "_poll_style_listener", None)
+        if isinstance(reader, amqpdriver.AMQPListener):
+            # The library tells nobody that it has connected again. What it connects with, kombu, hands
+            # these options to each new connection, whose own callback this is.
+            reader.conn.connection.connection.transport_options["on_open"] = lambda _: self._connected()
+        return listener

@@ -82,8 +82,10 @@ class Containers(Protocol):
     def kill(self, ref: str, signal: str | None = None) -> None:
         """Send a signal (None: KILL) to its first process. RuntimeConflict when it does not run."""
 
-    def resize(self, ref: str, memory: int | None, cpus: float | None) -> None:
-        """Ensure these limits, as `RuntimeSpec` has them, in any state; None leaves one as it is."""
+    def resize(
+        self, ref: str, memory: int | None, cpus: float | None, cpuset_cpus: Sequence[int] = ()
+    ) -> None:
+        """Ensure these limits, as `RuntimeSpec` has them, in any state; one that is None or empty stays."""
 
     def commit(self, ref: str, repository: str, tag: str) -> ImageFacts:
         """Make an image of its file system and configuration, named `repository:tag` from then on.

@@ -79,6 +79,10 @@ def test_another_project_has_no_use_of_it(new_cloud: NewCloud) -> None:
     for image in ("copy:1", name, name.upper()[: len(committed.DOMAIN)] + name[len(committed.DOMAIN) :]):
         uuid = bob.create(image=image)
         assert bob.wait(uuid, "Error")["status_reason"]
+    owner, _, image = name.removeprefix(f"{committed.DOMAIN}/").partition("/")
+    for domain, path in ((committed.DOMAIN, f"{owner}/{image}"), (f"{committed.DOMAIN}/{owner}", image)):
+        registry = bob.call("POST /registries", {"registry": {"domain": domain}})["registry"]["uuid"]
+        assert bob.wait(bob.create(image=path, registry=registry), "Error")["status_reason"]
 
 
 def test_it_does_not_take_the_place_of_an_image_that_others_know_by_that_name(cloud: Cloud) -> None:

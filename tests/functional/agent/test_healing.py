@@ -40,6 +40,16 @@ def test_one_that_is_lost_is_made_anew_and_runs_if_it_did(
     assert client.actions(uuid)[1:] == [("rebuild", None)]
 
 
+@pytest.mark.parametrize("action", ["start", "reboot"])
+def test_who_starts_one_that_is_lost_gets_one_that_runs(cloud: Cloud, client: Client, action: str) -> None:
+    uuid = client.running(auto_heal=True) if action == "reboot" else client.created(auto_heal=True)
+    with cloud.engine.lock:
+        del cloud.engine.containers[f"zun-{uuid}"]
+    client.call(f"POST /containers/{uuid}/{action}")
+    client.wait(uuid, "Running")
+    assert client.actions(uuid) == [("create", None), (action, "Error"), ("rebuild", None)]
+
+
 def test_one_that_was_stopped_is_not_started(cloud: Cloud, client: Client) -> None:
     uuid = in_state(client, "Stopped")
     lose(cloud, uuid)

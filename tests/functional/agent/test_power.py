@@ -93,6 +93,49 @@ def test_a_reboot_that_the_engine_never_heard_of_ends_where_it_began(cloud: Clou
     client.wait(uuid, "Running")
 
 
+def test_one_that_was_never_made_keeps_the_reason_when_it_is_restarted(new_cloud: NewCloud) -> None:
+    cloud = new_cloud(registry=())
+    uuid = cloud.client.create(image="nosuch:1")
+    cloud.client.wait(uuid, "Error")
+    cloud.client.call(f"POST /containers/{uuid}/reboot")
+    cloud.wait_sound()
+    shown = cloud.client.wait(uuid, "Error")
+    assert shown["status_reason"].startswith("Cannot operate an uncreated container")
+
+
+def test_one_that_was_never_made_cannot_be_looked_into(new_cloud: NewCloud) -> None:
+    cloud = new_cloud(registry=())
+    uuid = cloud.client.create(image="nosuch:1")
+    cloud.client.wait(uuid, "Error")
+    status, code, text = cloud.client.error(f"GET /containers/{uuid}/logs")
+    assert (status, code) == (400, "container.invalid")
+    assert "uncreated" in text
+    assert cloud.client.wait(uuid, "Error")["status_reason"] == "manifest for nosuch:1 not found"
+
+
+def test_one_that_is_gone_when_it_is_restarted_says_so(cloud: Cloud, client: Client) -> None:
+    uuid = client.running()
+    with cloud.engine.lock:
+        del cloud.engine.containers[f"zun-{uuid}"]
+    client.call(f"POST /containers/{uuid}/reboot")
+    cloud.wait_sound()
+    assert "No such container" in client.wait(uuid, "Error")["status_reason"]
+
+
+def test_a_stop_that_does_not_end_the_process_has_failed(cloud: Cloud, client: Client) -> None:
+    uuid = client.running()
+    hanging = cloud.engine.container(f"zun-{uuid}")
+    hanging.unkillable = True
+    client.call(f"POST /containers/{uuid}/stop")
+    cloud.wait_idle()
+    assert "did not exit" in client.wait(uuid, "Running")["status_reason"]
+    assert client.actions(uuid)[-1] == ("stop", "Error")
+    assert uuid in cloud.claims()
+    hanging.unkillable = False
+    client.call(f"POST /containers/{uuid}/stop")
+    assert client.wait(uuid, "Stopped")["status_reason"] is None
+
+
 def test_a_signal_that_it_survives_leaves_it_running(cloud: Cloud, client: Client) -> None:
     uuid = client.running()
     client.call(f"POST /containers/{uuid}/kill?signal=HUP")

@@ -77,6 +77,17 @@ def test_it_is_rebuilding_while_that_is_at_work(cloud: Cloud, client: Client) ->
     client.wait(uuid, "Running")
 
 
+def test_it_joins_no_network_again_that_it_has_left(cloud: Cloud, client: Client) -> None:
+    """One that was cut off from all of them stays so."""
+    uuid = client.running(nets=[{"network": "front"}])
+    client.call(f"POST /containers/{uuid}/network_detach?network=front")
+    cloud.wait_idle()
+    client.call(f"POST /containers/{uuid}/rebuild")
+    client.wait(uuid, "Running")
+    assert (client.show(uuid) or {})["addresses"] == {}
+    assert not cloud.engine.container(f"zun-{uuid}").spec.networks
+
+
 def test_it_keeps_its_networks_volumes_names_and_limits(cloud: Cloud, client: Client) -> None:
     uuid = client.running(
         name="web",

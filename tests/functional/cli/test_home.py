@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 import yaml
+from oslo_policy.policy import DocumentedRuleDefault
 
 from tierce import config
 from tierce.cli import home
+from tierce.control.policies import list_rules
+from tierce.control.policies.base import OWNER
 
 PASSWORD = """it's a "secret" of $5 \\ more"""
 
@@ -121,9 +124,13 @@ def test_policy_keeps_readers_from_changing_anything(path: Path) -> None:
     make(path)
     rules = yaml.safe_load((path / "policy.yaml").read_text())
     assert rules["container:create"] == "role:member"
-    assert rules["container:stop"] == "role:member and rule:admin_or_owner"
+    for name in ("container:stop", "container:attach", "registry:update", "registry:delete"):
+        assert rules[name] == "role:member and rule:admin_or_owner"
     reading = {"container:get_all", "container:get_one", "container:logs", "container:top", "container:stats"}
     assert not reading & rules.keys()
+    for rule in (each for each in list_rules() if isinstance(each, DocumentedRuleDefault)):
+        changes = any(request["method"] != "GET" for request in rule.operations)
+        assert not changes or rule.name in rules or rule.check_str not in (OWNER, "rule:admin_or_owner", "")
 
 
 def test_configuration_that_cannot_be_read_is_reported_and_kept(

@@ -159,6 +159,7 @@ def make_edge() -> Edge:
     services.containers.answers["hidden_fields"] = frozenset(
         {"host", "image_pull_policy", "privileged", "runtime"}
     )
+    services.containers.answers["down_hosts"] = frozenset()
     services.containers.answers["create"] = container_row(status="Creating", started_at=None)
     app = create_app(conf, services, KnownCaller(), FixedClock())
     return Edge(conf, services, falcon.testing.TestClient(app))

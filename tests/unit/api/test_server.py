@@ -246,6 +246,43 @@ def test_a_chunk_that_is_none_is_400(connect: Connect, body: bytes) -> None:
     assert is_closed(connection)
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"Content-Length: 2\r\nContent-Length: 3",
+        b"Content-Length: 2\r\nTransfer-Encoding: chunked",
+        b"Content-Length: +2",
+        b"Content-Length: 0_2",
+        b"Content-Length: 2\r\n 3",
+        b"Transfer-Encoding : chunked",
+        b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+        b"Authorization: Basic YTph\r\nAuthorization: Basic Yjpi",
+        b"X-Auth-Token: a\r\nX-Auth-Token: b",
+        b"Host: other",
+        b": nameless",
+    ],
+)
+def test_a_head_that_can_be_read_in_two_ways_is_400_and_ends_its_connection(
+    connect: Connect, headers: bytes
+) -> None:
+    """Behind a proxy, what one of the two takes for a body the other takes for somebody's next request."""
+    connection = connect()
+    assert ask(connection, post(headers, b"{}")).startswith(b"HTTP/1.1 400 ")
+    assert connection.recv(1) == b""
+
+
+def test_a_header_with_underscores_is_not_taken_for_the_one_with_dashes(connect: Connect) -> None:
+    head = b"GET /v1 HTTP/1.1\r\nHost: x\r\nOpenStack_API_Version: container 9.9\r\n\r\n"
+    assert ask(connect(), head).startswith(b"HTTP/1.1 200 ")
+
+
+def test_versions_of_several_services_may_have_a_header_each(connect: Connect) -> None:
+    versions = b"OpenStack-API-Version: container 1.12\r\nOpenStack-API-Version: compute 2.1"
+    reply = ask(connect(), b"GET /v1 HTTP/1.1\r\nHost: x\r\n" + versions + b"\r\n\r\n")
+    assert reply.startswith(b"HTTP/1.1 200 ")
+    assert b"container 1.12\r\n" in reply
+
+
 def test_a_chunk_over_the_limit_is_413_before_it_has_come(edge: Edge) -> None:
     edge.conf.set_override("max_request_body_size", 2000, group="api")
 

@@ -73,6 +73,7 @@ KEYS = {
     "tierce_project_lock": {},
     "tierce_allocation": {"ix_tierce_allocation_host": "host"},
     "tierce_attach_session": {"ix_tierce_attach_session_container_id": "container_id"},
+    "tierce_cloud": {},
 }
 """Table -> key -> columns: programs learn from a key's name which columns made a duplicate."""
 

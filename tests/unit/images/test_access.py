@@ -135,6 +135,46 @@ def test_who_may_use_it_outlives_the_process(tmp_path: pathlib.Path, moment: str
     assert asks(later, "red", ALICE) == facts(PRIVATE)
 
 
+def test_a_pull_cut_short_by_a_crash_and_repeated_does_not_open_the_image(tmp_path: pathlib.Path) -> None:
+    store = private_registry()
+    file = tmp_path / "access.json"
+
+    def leave_it_on_the_node(_progress: Progress) -> None:
+        store.images[PRIVATE] = facts(PRIVATE)
+        crashed.append(file.read_bytes())
+
+    crashed: list[bytes] = []
+    store.during_pull = leave_it_on_the_node
+    asks(RegistryImages(store, ImageAccess(file), idle_timeout=7.0), "red", ALICE)
+    file.write_bytes(crashed[0])
+
+    later = RegistryImages(store, ImageAccess(file), idle_timeout=7.0)
+    asks(later, "red", ALICE, "always")
+    with pytest.raises(ImageNotFound):
+        asks(later, "blue", policy="never")
+    assert asks(later, "red", policy="never") == facts(PRIVATE)
+
+
+def test_a_stranger_who_fails_to_pull_it_meanwhile_does_not_open_the_image() -> None:
+    """Or a wrong password, given while the owner pulls, would do as well as the right one."""
+    store = private_registry()
+    access = ImageAccess()
+    images = RegistryImages(store, access, idle_timeout=7.0)
+    seen: list[bool] = []
+
+    def meanwhile(_progress: Progress) -> None:
+        with pytest.raises(ImagePullFailed):
+            asks(images, "blue", {**ALICE, "password": "guessed"})
+        store.images[PRIVATE] = facts(PRIVATE)
+        seen.append(access.allows(facts(PRIVATE), PRIVATE, "blue"))
+
+    store.during_pull = meanwhile
+    asks(images, "red", ALICE)
+    assert seen == [False]
+    assert not access.allows(facts(PRIVATE), PRIVATE, "blue")
+    assert access.allows(facts(PRIVATE), PRIVATE, "red")
+
+
 def test_a_pull_that_fails_shuts_nobody_out() -> None:
     store = private_registry(PRIVATE)
     images = driver(store)

@@ -18,7 +18,7 @@ OPERATIONS: dict[str, Operation] = {
         Resize(),
         Commit(),
         power.Start(),
-        power.Power("stop", power.stop),
+        power.Power("stop", power.stop, power.stopped),
         power.Power("reboot", power.reboot),
         power.Power("pause", power.pause),
         power.Power("unpause", power.unpause),

@@ -3,12 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sqlalchemy.orm import Session
+
 from tierce.agent.operations import images, mounts, networks
 from tierce.agent.operations.base import Failure, Stage, Step, Work
 from tierce.agent.operations.power import start_stage
+from tierce.db import containers
+from tierce.db.tables import Container
 from tierce.model.container import BindMount, Healthcheck, RestartPolicy, RuntimeSpec
-from tierce.model.errors import RuntimeNotFound
+from tierce.model.errors import ContainerNotFound, RuntimeNotFound
 from tierce.model.lifecycle import Status
+from tierce.model.numa import pin_of
+from tierce.placement import cores
 
 
 class Create:
@@ -27,6 +33,7 @@ class Create:
         create = Stage(
             self.event,
             (
+                *([Step("cpus", _take_cpus)] if cores.lacks(work.container) else []),
                 Step("image", _ensure_image),
                 Step("volumes", mounts.ensure, mounts.remove),
                 Step("networks", networks.ensure_unseen, networks.release),
@@ -41,8 +48,22 @@ class Create:
         values: dict[str, Any] = {"status": Status.ERROR, "status_reason": reason}
         undone = work.removed or work.container.container_id is None
         if undone:
-            values |= {"container_id": None, "addresses": {}}
+            values |= {"container_id": None, "addresses": {}, "cpuset": {}}
         return Failure(values, releases_claim=undone)
+
+
+def _take_cpus(work: Work) -> None:
+    """Of a container that a Zun API process has placed, the node itself chooses the CPUs."""
+    plugs, uuid = work.plugs, work.container.uuid
+
+    def take(session: Session) -> Container:
+        fresh = containers.find(session, uuid)
+        if fresh is None:
+            raise ContainerNotFound(uuid)
+        cpuset = cores.take(session, fresh, plugs.host)
+        return containers.swap(session, fresh, plugs.clock.now(), cpuset=cpuset)
+
+    work.container = plugs.database.write(take)
 
 
 def _ensure_image(work: Work) -> None:
@@ -88,6 +109,7 @@ def _spec(work: Work) -> RuntimeSpec:
     container, conf = work.container, work.plugs.conf
     assert work.image is not None  # the image step ran: there is no container yet
     restart = container.restart_policy
+    pin = pin_of(container.cpuset, container.memory)
     return RuntimeSpec(
         name=work.name,
         image=work.image.id,
@@ -113,6 +135,8 @@ def _spec(work: Work) -> RuntimeSpec:
         exposed_ports=list(container.exposed_ports),
         mounts=[BindMount(source, target) for target, source in work.binds.items()],
         networks=work.attachments,
+        cpuset_cpus=pin.cpus if pin else (),
+        cpuset_mems=[pin.cell] if pin else (),
     )
 
 

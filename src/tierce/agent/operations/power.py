@@ -6,8 +6,8 @@ from typing import Any
 from tierce.agent.operations import networks
 from tierce.agent.operations.base import Failure, Stage, Step, Work
 from tierce.model.container import ContainerReport, RuntimeState
-from tierce.model.errors import Conflict, RuntimeConflict, TierceError
-from tierce.model.lifecycle import Status
+from tierce.model.errors import Conflict, RuntimeConflict, RuntimeFailure, RuntimeNotFound, TierceError
+from tierce.model.lifecycle import TRANSIENT, Status
 
 START_EVENT = "compute__do_container_start"
 
@@ -29,18 +29,27 @@ class Power:
     must_succeed = False
     destroys = False
 
-    def __init__(self, action: str, ensure: Callable[[Work], None]) -> None:
+    def __init__(
+        self,
+        action: str,
+        ensure: Callable[[Work], None],
+        outcome: Callable[[Work], dict[str, Any]] | None = None,
+    ) -> None:
         self.action = action
         self.event = f"compute__do_container_{action}"
         self._ensure = ensure
+        self._outcome = outcome or _look
 
     def stages(self, work: Work) -> Sequence[Stage]:
-        return (Stage(self.event, (Step(self.action, self._ensure),), _look),)
+        return (Stage(self.event, (Step(self.action, self._ensure),), self._outcome),)
 
     def failure(self, work: Work, reason: str) -> Failure:
         """The true state with the reason beside it; the old state when the engine cannot be asked."""
         try:
             values = work.values_from_report(work.container.status)
+        except RuntimeNotFound:
+            # What was being restarted has no state to go back to; of the others, `reconcile` decides.
+            values = {"status": Status.ERROR} if work.container.status in TRANSIENT else {}
         except TierceError:
             values = {}
         return Failure(values | {"status_reason": reason})
@@ -62,6 +71,20 @@ class Start:
 def stop(work: Work) -> None:
     _require_created(work)
     work.plugs.runtime.containers.stop(work.name, work.arguments.get("timeout"))
+
+
+def stopped(work: Work) -> dict[str, Any]:
+    """What is true after a stop. Raises RuntimeFailure while the process that was to end runs on.
+
+    A process that hangs in the kernel cannot be killed, and engines have said that it was.
+    """
+    values = _look(work)
+    if values["status"] == Status.RUNNING and values["started_at"] == work.container.started_at:
+        raise RuntimeFailure(
+            "The container did not exit, although it was told to and then killed: its process hangs on the "
+            "node. Try again, or ask your operator."
+        )
+    return values
 
 
 def reboot(work: Work) -> None:

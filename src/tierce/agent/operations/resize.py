@@ -40,14 +40,18 @@ class Resize:
 
 
 def _limit(work: Work, which: str) -> None:
+    arguments = work.arguments
+    cpuset = arguments.get(f"cpuset{which}") or {}
     work.plugs.runtime.containers.resize(
-        work.name, work.arguments[f"memory{which}"], work.arguments[f"cpu{which}"]
+        work.name, arguments[f"memory{which}"], arguments[f"cpu{which}"], cpuset.get("cpuset_cpus") or ()
     )
 
 
 def _size(work: Work, which: str) -> dict[str, Any]:
     cpu, memory = work.arguments[f"cpu{which}"], work.arguments[f"memory{which}"]
-    return {"cpu": cpu, "memory": None if memory is None else str(memory)}
+    values = {"cpu": cpu, "memory": None if memory is None else str(memory)}
+    cpuset = work.arguments.get(f"cpuset{which}")
+    return values if cpuset is None else values | {"cpuset": cpuset}
 
 
 def _claim(work: Work, which: str) -> Resources:

@@ -45,7 +45,8 @@ class Containers:
         def render() -> bytes:
             rows = self._containers.list(caller, query, asked.all_projects)
             following = next_page(req.host_url, "containers", query, rows, [*asked.filters, *everywhere])
-            return document({"containers": view.items(rows), "next": following})
+            down = self._containers.down_hosts() if rows else frozenset()
+            return document({"containers": view.items(rows, down), "next": following})
 
         if query.limit < _LONG:
             respond(resp, 200, render())
@@ -66,7 +67,7 @@ class Containers:
     def on_get_one(self, req: Request, resp: falcon.Response, ident: str) -> None:
         everywhere = flag(parameters.query(req), "all_projects")
         row = _addressed(ident, lambda name: self._containers.get(req.caller, name, all_projects=everywhere))
-        answer(resp, 200, self._view(req).whole(row, req.host_url))
+        answer(resp, 200, self._view(req).whole(row, req.host_url, self._containers.down_hosts()))
 
     def on_patch_one(self, req: Request, resp: falcon.Response, ident: str) -> None:
         asked = parse(UpdateContainer, parameters.merged(req), Rules(req.version, self._conf))

@@ -93,8 +93,11 @@ _COLUMN: Final = {"registry_id": "registry_uuid"}
 """Fields that are not named after the row's attribute."""
 
 
-_STATE: Final = ("status", "started_at", "finished_at", "exit_code", "status_detail")
-"""The parameters of `status_detail`."""
+_STATE: Final = ("status", "started_at", "finished_at", "exit_code", "status_detail", "host")
+"""The parameters of `status_detail`, and the node that they are known from."""
+
+_MAY_HAVE_CHANGED: Final = frozenset({Status.RUNNING, Status.PAUSED, Status.RESTARTING})
+"""What is not so for ever, even when nobody asks for anything."""
 
 
 def _array(value: Any) -> Any:
@@ -126,27 +129,31 @@ class ContainerView:
         self.hidden = hidden
         self._now = now
 
-    def items(self, rows: Sequence[Any]) -> list[dict[str, Any]]:
-        """The containers of a list, without links. All rows are of one kind."""
+    def items(self, rows: Sequence[Any], down: frozenset[str] = frozenset()) -> list[dict[str, Any]]:
+        """The containers of a list, without links. All rows are of one kind; `down` as below."""
         if not rows:
             return []
         read = _reader(rows[0], self._columns)
-        return [self._document(read(row)) for row in rows]
+        return [self._document(read(row), down) for row in rows]
 
-    def whole(self, row: Any, host_url: str) -> dict[str, Any]:
-        """The container alone, with links."""
-        document = self._document(_reader(row, self._columns)(row))
+    def whole(self, row: Any, host_url: str, down: frozenset[str] = frozenset()) -> dict[str, Any]:
+        """The container alone, with links. `down` are nodes whose containers may be other than is known."""
+        document = self._document(_reader(row, self._columns)(row), down)
         if "uuid" not in self.hidden:
             document["links"] = links.links(host_url, "containers", row.uuid)
         return document
 
-    def _document(self, values: tuple[Any, ...]) -> dict[str, Any]:
+    def _document(self, values: tuple[Any, ...], down: frozenset[str]) -> dict[str, Any]:
         # The values of _STATE come last, and so are left over.
         document = dict(zip(self._fields, values, strict=False))
         for field, convert in self._conversions:
             document[field] = convert(document[field])
         if "status_detail" not in self.hidden:
-            document["status_detail"] = status_detail(*values[-len(_STATE) :], now=self._now)
+            *state, host = values[-len(_STATE) :]
+            detail = status_detail(*state, now=self._now)
+            if host in down and state[0] in _MAY_HAVE_CHANGED:
+                detail = f"{detail or state[0]}, when its node was last heard of"
+            document["status_detail"] = detail
         return document
 
 

@@ -101,6 +101,8 @@ class Connection:
         # A version given here keeps docker-py from asking the Engine now.
         self._session = docker.APIClient(base_url=api_url, version=NEWEST_API)
         self._session.trust_env = False  # no proxy stands between an agent and its Engine
+        # The Engine would compress archives, and streams are handed on as they arrive.
+        self._session.headers["Accept-Encoding"] = "identity"
         if api_url.startswith("unix://"):
             path = "/" + api_url.removeprefix("unix://").lstrip("/")
             self._session.mount(self._session.base_url, UnixAdapter(path, pool_size=pool_size))

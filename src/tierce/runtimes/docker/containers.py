@@ -106,8 +106,11 @@ class EngineContainers:
         params = {"signal": signal} if signal else None
         self._connection.call("POST", "/containers/{}/kill", ref, params=params)
 
-    def resize(self, ref: str, memory: int | None, cpus: float | None) -> None:
-        self._connection.call("POST", "/containers/{}/update", ref, body=update_body(memory, cpus))
+    def resize(
+        self, ref: str, memory: int | None, cpus: float | None, cpuset_cpus: Sequence[int] = ()
+    ) -> None:
+        body = update_body(memory, cpus, cpuset_cpus)
+        self._connection.call("POST", "/containers/{}/update", ref, body=body)
 
     def commit(self, ref: str, repository: str, tag: str) -> ImageFacts:
         params = {"container": ref, "repo": repository, "tag": tag}

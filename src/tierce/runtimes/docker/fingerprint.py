@@ -7,6 +7,7 @@ from typing import Any
 import psutil
 
 from tierce.model.container import NodeFacts
+from tierce.runtimes.docker import numa
 
 _MIB = 1024**2
 _GIB = 1024**3
@@ -20,10 +21,11 @@ def read(info: Mapping[str, Any]) -> NodeFacts:
     root = info.get("DockerRootDir") or "/"
     if not pathlib.Path(root).exists():  # a program in a container of its own does not see it
         root = "/"
+    memory_total = (info.get("MemTotal") or 0) // _MIB
     return NodeFacts(
         name=info.get("Name") or "",
         cpus=info.get("NCPU") or 0,
-        memory_total=(info.get("MemTotal") or 0) // _MIB,
+        memory_total=memory_total,
         memory_available=psutil.virtual_memory().available // _MIB,
         disk_total=psutil.disk_usage(root).total // _GIB,
         architecture=info.get("Architecture") or "",
@@ -33,6 +35,7 @@ def read(info: Mapping[str, Any]) -> NodeFacts:
         runtimes=sorted(info.get("Runtimes") or ["runc"]),
         labels=labels(info.get("Labels") or ()),
         disk_quota_supported=quota_supported(info.get("Driver") or "", *_filesystem(root)),
+        numa=numa.read(memory_total),
         containers=info.get("Containers") or 0,
         running=info.get("ContainersRunning") or 0,
         paused=info.get("ContainersPaused") or 0,

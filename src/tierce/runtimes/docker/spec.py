@@ -47,7 +47,7 @@ def create_body(spec: RuntimeSpec, security: SecurityDefaults) -> dict[str, Any]
     }
 
 
-def update_body(memory: int | None, cpus: float | None) -> dict[str, Any]:
+def update_body(memory: int | None, cpus: float | None, cpuset_cpus: Sequence[int] = ()) -> dict[str, Any]:
     """The body of `POST /containers/{id}/update`.
 
     Memory and swap go in one call, or the new memory may pass the old swap limit. Their sum is twice the
@@ -57,6 +57,7 @@ def update_body(memory: int | None, cpus: float | None) -> dict[str, Any]:
         "Memory": memory and memory * _MIB,
         "MemorySwap": memory and 2 * memory * _MIB,
         "CpuShares": cpus and int(_CPU_SHARES * cpus),
+        "CpusetCpus": _numbers(cpuset_cpus),
     }
     return _meant(limits)
 
@@ -74,6 +75,10 @@ def _meant(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value}
 
 
+def _numbers(numbers: Sequence[int]) -> str:
+    return ",".join(map(str, numbers))
+
+
 def _primary_network(spec: RuntimeSpec) -> dict[str, Any]:
     if not spec.networks:
         return {}
@@ -88,8 +93,8 @@ def _host_config(spec: RuntimeSpec, security: SecurityDefaults) -> dict[str, Any
     optional = {
         "Memory": spec.memory and spec.memory * _MIB,
         "CpuShares": spec.cpus and int(_CPU_SHARES * spec.cpus),
-        "CpusetCpus": ",".join(map(str, spec.cpuset_cpus)),
-        "CpusetMems": ",".join(map(str, spec.cpuset_mems)),
+        "CpusetCpus": _numbers(spec.cpuset_cpus),
+        "CpusetMems": _numbers(spec.cpuset_mems),
         "StorageOpt": spec.disk and {"size": f"{spec.disk}G"},
         "Runtime": spec.runtime,
         "RestartPolicy": _restart_policy(spec.restart_policy),

@@ -88,7 +88,7 @@ class FakeContainers:
     def stop(self, ref: str, timeout: int | None = None) -> None:
         with self._engine.call("stop"):
             container = self._engine.container(ref)
-            if container.state in _STOPPABLE:
+            if container.state in _STOPPABLE and not container.unkillable:
                 self._engine.end(container)
 
     def restart(self, ref: str, timeout: int | None = None) -> None:
@@ -118,11 +118,18 @@ class FakeContainers:
             if deadly:
                 self._engine.end(container)
 
-    def resize(self, ref: str, memory: int | None, cpus: float | None) -> None:
+    def resize(
+        self, ref: str, memory: int | None, cpus: float | None, cpuset_cpus: Sequence[int] = ()
+    ) -> None:
         with self._engine.call("resize"):
             container = self._engine.container(ref)
             spec = container.spec
-            container.spec = dataclasses.replace(spec, memory=memory or spec.memory, cpus=cpus or spec.cpus)
+            container.spec = dataclasses.replace(
+                spec,
+                memory=memory or spec.memory,
+                cpus=cpus or spec.cpus,
+                cpuset_cpus=cpuset_cpus or spec.cpuset_cpus,
+            )
 
     def commit(self, ref: str, repository: str, tag: str) -> ImageFacts:
         with self._engine.call("commit"):

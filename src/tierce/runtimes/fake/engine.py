@@ -79,6 +79,8 @@ class FakeContainer:
     log: list[tuple[datetime.datetime, str, bytes]] = dataclasses.field(default_factory=list)
     files: dict[str, bytes] = dataclasses.field(default_factory=dict)
     terminal: tuple[int, int] | None = None
+    unkillable: bool = False
+    """Its process hangs where no signal reaches it."""
 
     @property
     def labels(self) -> dict[str, str]:

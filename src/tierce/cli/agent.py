@@ -1,0 +1,34 @@
+"""`tierce agent`: run the containers of one node."""
+
+import argparse
+import logging
+
+from oslo_config import cfg
+
+from tierce.cli import wiring
+from tierce.db import engine, schema
+from tierce.rpc.transport import build_transport
+
+LOG = logging.getLogger(__name__)
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    subparsers.add_parser("agent", help="run the containers of this node")
+
+
+def run(_args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
+    """Work until SIGTERM or SIGINT, or until another agent has the node (1 then).
+
+    Raises AlreadyRunning, NodeTaken, SchemaMismatch, InvalidEncryptionKey.
+    """
+    wiring.prepare(conf)
+    stop = wiring.Stop()
+    with wiring.only_one(conf) as installation:
+        database = engine.connect(conf)
+        schema.require_current(database)
+        node = wiring.Node(conf, database, build_transport(conf), installation, stop.fail)
+        node.start()
+        LOG.info("Serving the node %s", conf.host)
+        stop.wait()
+        LOG.info("Stopping")
+        return wiring.end_agent(node.stop(), stop.code)

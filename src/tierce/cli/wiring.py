@@ -1,0 +1,172 @@
+"""The parts put together, for the programs of which each command is one."""
+
+import contextlib
+import fcntl
+import logging
+import os
+import random
+import signal
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from oslo_config import cfg
+from sqlalchemy import make_url
+from stevedore import driver
+
+from tierce.agent.agent import Agent
+from tierce.agent.runner import Observer
+from tierce.api.app import create_app
+from tierce.api.front import Wsgi, put_before
+from tierce.control.build import build_services
+from tierce.db import clouds
+from tierce.db.engine import Database
+from tierce.identity.base import Identity
+from tierce.model.clock import SystemClock
+from tierce.model.errors import TierceError
+from tierce.networks.addresses import AddressPool
+from tierce.networks.bridge import BridgeResolver
+from tierce.observability import logs
+from tierce.placement.builtin import BuiltinPlacement
+from tierce.rpc.client import ComputeClient
+from tierce.runtimes.base import Runtime
+
+LOG = logging.getLogger(__name__)
+
+
+class AlreadyRunning(TierceError):
+    """Another process serves the same node with the same state."""
+
+
+class Stop:
+    """What a program waits for: SIGTERM, SIGINT, or that it may not go on. `code` is its exit code then."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self.code = 0
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: self._event.set())
+
+    def fail(self) -> None:
+        """Have the program end as one that failed."""
+        self.code = 1
+        self._event.set()
+
+    def wait(self) -> None:
+        self._event.wait()
+
+
+def prepare(conf: cfg.ConfigOpts) -> None:
+    """What every program does first."""
+    logs.setup(conf)
+    # Database and volumes hold what users injected: nobody else on the machine reads them.
+    os.umask(0o077)
+
+
+def new_random() -> random.Random:
+    """For names and jitter, no secrets."""
+    return random.Random()  # noqa: S311 (as above)
+
+
+@contextlib.contextmanager
+def only_one(conf: cfg.ConfigOpts) -> Iterator[str]:
+    """Hold the node's lock, and give the id of this installation, which its lock file keeps.
+
+    Raises AlreadyRunning when another process has it.
+    """
+    state = _state_directory(conf)
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with open(state / f"{conf.host}.lock", "a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as exc:
+            raise AlreadyRunning(
+                f"Another process runs the node {conf.host} with its state in {state}. Stop it first."
+            ) from exc
+        file.seek(0)
+        installation = file.read().strip()
+        if not installation:
+            installation = str(uuid.uuid4())
+            file.write(f"{installation}\n")
+            file.flush()
+        yield installation
+
+
+def _state_directory(conf: cfg.ConfigOpts) -> Path:
+    """Where the state is: two processes on one SQLite database are two on one state, whatever their paths."""
+    url = make_url(conf.database.connection)
+    in_file = url.get_backend_name() == "sqlite" and url.database
+    return Path(url.database or "").resolve().parent if in_file else Path(conf.state_path)
+
+
+class Node:
+    """A node agent with the runtime that it works on."""
+
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        database: Database,
+        transport: Any,
+        installation: str,
+        displaced: Callable[[], None],
+        observer: Observer | None = None,
+    ) -> None:
+        """`displaced` is called when another agent has taken the node over. Raises InvalidEncryptionKey."""
+        self._runtime: Runtime = _plug("tierce.runtimes", conf.container_driver).from_conf(conf)
+        extra: dict[str, Any] = {} if observer is None else {"observer": observer}
+        self._agent = Agent(
+            conf,
+            database,
+            self._runtime,
+            BuiltinPlacement(conf),
+            transport,
+            SystemClock(),
+            new_random(),
+            installation=installation,
+            displaced=displaced,
+            **extra,
+        )
+
+    def start(self) -> None:
+        """Raises NodeTaken."""
+        self._agent.start()
+
+    def stop(self) -> bool:
+        """False when some action did not finish in time."""
+        drained = self._agent.stop()
+        if drained:
+            self._runtime.close()
+        return drained
+
+
+def build_application(conf: cfg.ConfigOpts, database: Database, compute: ComputeClient) -> Wsgi:
+    """The API. Raises InvalidValue for an option that names what does not exist, InvalidEncryptionKey."""
+    clock = SystemClock()
+    networks = BridgeResolver(database.read(clouds.ident), AddressPool.from_conf(conf))
+    services = build_services(conf, database, BuiltinPlacement(conf), networks, compute, clock, new_random())
+    identity: Identity = _plug("tierce.identity", conf.api.auth_strategy).from_conf(conf)
+    return put_before(create_app(conf, services, identity, clock), conf)
+
+
+def end_agent(drained: bool, code: int) -> int:
+    """The exit code of a program whose agent was stopped. It does not return when actions still run."""
+    if drained:
+        return code
+    LOG.warning("Some actions did not finish in time; the next start takes them up again")
+    logging.shutdown()
+    # The threads that still work would hold an ordinary exit.
+    os._exit(code)
+
+
+def _plug(namespace: str, name: str) -> Any:
+    """The class that an entry point names. Raises TierceError when there is none of that name."""
+
+    def missing(_manager: object, _name: str, error: Exception) -> None:
+        raise TierceError(f"The plug {name} of {namespace} cannot be loaded: {error}") from error
+
+    try:
+        return driver.DriverManager(namespace, name, on_load_failure_callback=missing).driver
+    except driver.NoMatches as exc:
+        raise TierceError(f"There is no plug {name} in {namespace}.") from exc

@@ -1,0 +1,31 @@
+"""The API as a WSGI application, for a server that has processes and a port of its own.
+
+    uwsgi --module tierce.wsgi:application ...
+
+The environment variable TIERCE_CONFIG_FILE names the configuration, if it is not where commands find it.
+The server may fork after it has imported this: no thread runs then, and no connection is open.
+"""
+
+import os
+
+from tierce import config
+from tierce.api.front import Wsgi
+from tierce.cli import wiring
+from tierce.db import engine, schema
+from tierce.rpc.client import ComputeClient
+from tierce.rpc.transport import build_transport
+
+
+def _build() -> Wsgi:
+    """Raises SchemaMismatch, InvalidEncryptionKey."""
+    named = os.environ.get("TIERCE_CONFIG_FILE")
+    conf = config.load([named] if named else config.found())
+    wiring.prepare(conf)
+    database = engine.connect(conf)
+    schema.require_current(database)
+    application = wiring.build_application(conf, database, ComputeClient(build_transport(conf), conf))
+    database.close()
+    return application
+
+
+application = _build()

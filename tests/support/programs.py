@@ -1,0 +1,177 @@
+"""The programs of a cloud as real processes: an API and node agents, on RabbitMQ and MariaDB.
+
+    programs = Programs(directory, transport_url, database_url)
+    programs.start()
+    http = Http(programs)
+    programs.agents["node1"].kill()
+
+Agents have fake engines, which live in them: what runs on a node ends with its agent.
+"""
+
+import contextlib
+import pathlib
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+
+import requests
+
+from tests.support.service import free_port
+from tests.support.waiting import until
+
+TIERCE = (sys.executable, "-m", "tierce.cli.main")
+DOWN_TIME = 5
+REPLY_TIME = 3
+NEVER = 3600
+"""Seconds between looks of agents that nothing announced: more than any test takes."""
+
+
+class Program:
+    """One command with a configuration of its own, started any number of times."""
+
+    def __init__(self, file: pathlib.Path, *arguments: str, command: Sequence[str] = TIERCE) -> None:
+        self.file = file
+        self._command = [*command, "--config-file", str(file), *arguments]
+        self._log = file.with_suffix(".log")
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def runs(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text(errors="replace") if self._log.exists() else ""
+
+    def start(self) -> None:
+        with self._log.open("ab") as output:
+            self._process = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "TERM", *self._command],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            )
+
+    def wait(self, timeout: float = 30) -> int:
+        """Wait until it ends by itself; its exit code."""
+        assert self._process is not None
+        try:
+            return self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"it still runs after {timeout:g} s:\n{self.log}") from None
+
+    def stop(self) -> int:
+        """SIGTERM, then its exit code."""
+        self.signal(signal.SIGTERM)
+        return self.wait()
+
+    def kill(self) -> None:
+        self.signal(signal.SIGKILL)
+        self.wait()
+
+    def signal(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def end(self) -> None:
+        """Not to run any more, whatever state it is in. Idempotent."""
+        if self.runs:
+            self.signal(signal.SIGCONT)
+            self.stop()
+
+
+class Programs:
+    def __init__(
+        self, directory: pathlib.Path, transport_url: str, database_url: str, hosts: Sequence[str]
+    ) -> None:
+        self._directory = directory
+        self._transport_url = transport_url
+        self._database_url = database_url
+        self.port = free_port()
+        self.api = Program(self.configure("api", api={"port": self.port, "workers": 2}), "api")
+        self.agents = {host: self.agent(host) for host in hosts}
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    @property
+    def log(self) -> str:
+        return "\n".join(program.log[-3000:] for program in (self.api, *self.agents.values()))
+
+    def agent(self, host: str, state: str = "", **options: Mapping[str, object]) -> Program:
+        """An agent of the node, which keeps its state in a directory named `state` (its host's name)."""
+        default = {
+            "host": host,
+            "state_path": self._directory / (state or host),
+            **options.pop("DEFAULT", {}),
+        }
+        return Program(self.configure(f"agent-{state or host}", DEFAULT=default, **options), "agent")
+
+    def configure(self, name: str, **more: Mapping[str, object]) -> pathlib.Path:
+        """A configuration file of that name."""
+        options: dict[str, dict[str, object]] = {
+            "DEFAULT": {
+                "host": "nobody",
+                "state_path": self._directory / name,
+                "transport_url": self._transport_url,
+                "rpc_response_timeout": REPLY_TIME,
+                "service_down_time": DOWN_TIME,
+                "periodic_interval_max": 1,
+                "container_driver": "fake",
+                "auth_encryption_key": "32 characters that a test knows.",
+            },
+            "api": {"auth_strategy": "noauth"},
+            "agent": {"poll_interval": NEVER, "graceful_stop": 5},
+            "database": {"connection": self._database_url},
+            "quota": dict.fromkeys(("containers", "cpu", "memory", "disk"), -1),
+        }
+        for group, values in more.items():
+            options.setdefault(group, {}).update(values)
+        lines = []
+        for group, values in options.items():
+            lines += [f"[{group}]", *(f"{option} = {value}" for option, value in values.items())]
+        file = self._directory / f"{name}.conf"
+        file.write_text("\n".join(lines) + "\n")
+        return file
+
+    def start(self) -> None:
+        """Everything, until the API answers and every node is up."""
+        self.api.start()
+        for agent in self.agents.values():
+            agent.start()
+        self.wait_answering()
+        for host in self.agents:
+            self.wait_state(host, "up")
+
+    def stop(self) -> None:
+        for program in (self.api, *self.agents.values()):
+            program.end()
+
+    def wait_answering(self) -> None:
+        def answers() -> bool:
+            with contextlib.suppress(requests.ConnectionError):
+                return requests.get(f"http://127.0.0.1:{self.port}/", timeout=5).ok
+            return False
+
+        try:
+            until(answers)
+        except AssertionError:
+            raise AssertionError(f"the API does not answer:\n{self.log}") from None
+
+    def wait_state(self, host: str, state: str) -> None:
+        """Wait until the API says that the node is `up` or `down`."""
+
+        def states() -> dict[str, str]:
+            answer = requests.get(
+                f"{self.url}/services", headers={"OpenStack-API-Version": "container 1.40"}, timeout=30
+            )
+            return {service["host"]: service["state"] for service in answer.json()["services"]}
+
+        until(states, lambda seen: seen.get(host) == state)
