@@ -10,6 +10,7 @@ from tests.support.containers import FOREVER, run
 from tests.support.engines import BUSYBOX
 from tests.support.service import Http
 from tests.support.team import Team
+from tests.support.waiting import until
 
 ADMIN_FIELDS = {"host", "image_pull_policy", "privileged", "runtime"}
 
@@ -176,7 +177,7 @@ def test_a_running_service_sees_a_change_of_the_policy(team: Team) -> None:
     before = policy.read_text()
     try:
         policy.write_text(before.replace('# "container:delete_force"', '"container:delete_force"'))
-        assert ask(ann, "DELETE ?force=true", ident).status_code == 204
+        until(lambda: ask(ann, "DELETE ?force=true", ident).status_code == 204)
     finally:
         policy.write_text(before)
     ann.wait(ident, None)
