@@ -14,10 +14,10 @@ import time
 from collections import Counter
 from typing import Any
 
-import falcon.testing
+import requests
 from sqlalchemy import Engine, event
 
-from benchmarks.listing import configuration
+from benchmarks.listing import configuration, displaced
 from tierce.cli.standalone import Standalone
 from tierce.rpc.inprocess import InProcessDriver
 from tierce.runtimes.fake.engine import FakeEngine
@@ -62,7 +62,7 @@ class Counts:
         setattr(owner, name, counting)
 
 
-def settle(service: Standalone, database: pathlib.Path) -> None:
+def settle(database: pathlib.Path) -> None:
     """Wait until every action has ended; asked on a connection of our own, which is not counted."""
     unfinished = "SELECT count(*) FROM container_actions WHERE state IN ('queued', 'running')"
     deadline = time.monotonic() + 10
@@ -70,7 +70,6 @@ def settle(service: Standalone, database: pathlib.Path) -> None:
         while connection.execute(unfinished).fetchone()[0]:
             assert time.monotonic() < deadline, "an action does not end"
             time.sleep(0.01)
-    assert service.agent.wait_idle(10)
 
 
 def main() -> None:
@@ -78,23 +77,24 @@ def main() -> None:
         conf = configuration(pathlib.Path(directory))
         conf.set_override("default_image_pull_policy", "ifnotpresent")
         counts = Counts()
-        service = Standalone(conf)
-        service.start()
-        client = falcon.testing.TestClient(service.application)
-        first = client.simulate_post("/v1/containers?run=true", json=BODY, headers=HEADERS)
-        assert first.status_code == 202, first.text
+        service = Standalone(conf, "cost", displaced)
+        host, port = service.start()
+        url = f"http://{host}:{port}"
+        first = requests.post(f"{url}/v1/containers?run=true", json=BODY, headers=HEADERS, timeout=60)
+        assert first.ok, first.text
         database = pathlib.Path(directory) / "tierce.sqlite"
-        settle(service, database)
+        settle(database)
         columns = ("SQL", "writes", "reads", "messages", "runtime")
         print(f"{'':12}" + "".join(f"{column:>10}" for column in columns))
         ident = ""
         for title, method, path in REQUESTS:
             counts.found.clear()
             body = BODY if method == "POST" and not ident else None
-            answer = client.simulate_request(method, path.format(ident=ident), json=body, headers=HEADERS)
-            assert answer.status_code < 300, answer.text
-            ident = ident or answer.json["uuid"]
-            settle(service, database)
+            address = url + path.format(ident=ident)
+            answer = requests.request(method, address, json=body, headers=HEADERS, timeout=60)
+            assert answer.ok, answer.text
+            ident = ident or answer.json()["uuid"]
+            settle(database)
             print(f"{title:12}" + "".join(f"{counts.found[column]:>10}" for column in columns))
         service.stop()
 

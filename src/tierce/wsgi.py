@@ -23,7 +23,8 @@ def _build() -> Wsgi:
     wiring.prepare(conf)
     database = engine.connect(conf)
     schema.require_current(database)
-    application = wiring.build_application(conf, database, ComputeClient(build_transport(conf), conf))
+    transport = build_transport(conf)
+    application = wiring.build_application(conf, database, transport, ComputeClient(transport, conf))
     database.close()
     return application
 

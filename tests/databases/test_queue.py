@@ -115,8 +115,8 @@ class Queue(RuleBasedStateMachine):
         assert found == self._pending(host)
 
     @rule(host=st.sampled_from(HOSTS), mine=st.sets(st.sampled_from(CONTAINERS)))
-    def tend_leases(self, host: str, mine: set[str]) -> None:
-        self.database.write(lambda session: actions.tend_leases(session, host, mine, self.now, LEASE))
+    def tend(self, host: str, mine: set[str]) -> None:
+        found = self.database.write(lambda session: actions.tend(session, host, mine, self.now, LEASE))
         for each in self._running():
             if each.host != host:
                 continue
@@ -124,6 +124,7 @@ class Queue(RuleBasedStateMachine):
                 each.lease = self._lease()
             elif each.lease is not None and each.lease < self.now:
                 each.state, each.lease = State.QUEUED, None
+        assert found == self._pending(host)
 
     @rule(seconds=st.sampled_from([1, LEASE // 2, LEASE + 1]))
     def time_passes(self, seconds: int) -> None:

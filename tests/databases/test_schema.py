@@ -136,6 +136,15 @@ def test_a_second_upgrade_changes_nothing(database: Database) -> None:
     assert (structure(database.engine), dump(database.engine)) == before
 
 
+def test_what_an_upgrade_would_add_is_told_and_not_added(empty: Database, theirs: Database) -> None:
+    before = structure(theirs.engine)
+    pending = schema.pending(theirs)
+    assert [revision for revision, purpose in pending if purpose][-1] == schema.HEAD
+    assert structure(theirs.engine) == before
+    schema.upgrade(empty)
+    assert schema.pending(empty) == []
+
+
 def test_of_two_upgrades_at_once_both_succeed(empty_url: str) -> None:
     databases = [connection(empty_url) for _ in range(2)]
     assert at_once([lambda each=each: schema.upgrade(each) for each in databases]) == [schema.HEAD] * 2

@@ -95,8 +95,9 @@ def test_cpus_that_float_are_not_given(new_cloud: NewCloud) -> None:
 
 def test_a_list_of_floating_cpus_that_is_none_stops_the_agent_with_the_option_s_name(cloud: Cloud) -> None:
     conf = config.load(overrides=[("DEFAULT", "floating_cpu_set", "0-1,x")])
+    reporter = inventory.Inventory(conf, cloud.database, FakeRuntime(cloud.engine), "node1", cloud.clock)
     with pytest.raises(InvalidValue, match=r"\[DEFAULT\] floating_cpu_set: 'x' is no CPU"):
-        inventory.report(conf, cloud.database, FakeRuntime(cloud.engine), "node1", cloud.clock)
+        reporter.report()
 
 
 def test_dedicated_containers_find_the_nodes_that_have_them(new_cloud: NewCloud) -> None:

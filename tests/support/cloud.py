@@ -9,7 +9,6 @@ Options are groups of the configuration. Requests go through the WSGI applicatio
 engines stay when agents and API go, as machines do; `close` at the end.
 """
 
-import collections
 import dataclasses
 import datetime
 import functools
@@ -19,11 +18,11 @@ import random
 import tempfile
 import threading
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 from oslo_config import cfg
 from sqlalchemy import select, update
 
+from tests.support import soundness
 from tests.support.client import IMAGE, Client, until
 from tierce import config
 from tierce.agent.agent import Agent
@@ -37,9 +36,8 @@ from tierce.db.tables import Allocation, Container, ContainerAction, Service
 from tierce.identity.accounts import Role
 from tierce.identity.http_basic import HttpBasicIdentity
 from tierce.identity.users import UserFiles
-from tierce.model import lifecycle
 from tierce.model.clock import SystemClock
-from tierce.model.container import NodeFacts, RuntimeState
+from tierce.model.container import NodeFacts
 from tierce.networks.addresses import AddressPool
 from tierce.networks.base import NetworkResolver
 from tierce.networks.bridge import BridgeResolver
@@ -59,13 +57,6 @@ FACTS = NodeFacts(
     runtimes=("runc",),
 )
 
-_SAME: Mapping[RuntimeState, str] = {
-    RuntimeState.CREATED: "Created",
-    RuntimeState.RUNNING: "Running",
-    RuntimeState.PAUSED: "Paused",
-    RuntimeState.EXITED: "Stopped",
-    RuntimeState.RESTARTING: "Restarting",
-}
 _buses = itertools.count()
 
 
@@ -299,54 +290,13 @@ class Cloud:
 
     def broken(self) -> list[str]:
         """Sentences about what is not as it must be, in a cloud that rests."""
-        rows = self.rows()
-        claims = self.claims()
-        unfinished = self.database.read(
-            lambda session: actions.unfinished(session, [row.uuid for row in rows])
-        )
-        sentences = [
-            f"{row.uuid}: {sentence}"
-            for row in rows
-            for sentence in lifecycle.check(row.status, row.task_state, unfinished.get(row.uuid, ()))
-        ]
-        sentences += [
-            f"{uuid}: holds a claim, and is no container" for uuid in claims.keys() - {r.uuid for r in rows}
-        ]
-        for row in rows:
-            if row.container_id is not None and row.uuid not in claims and row.status != "Deleting":
-                sentences.append(f"{row.uuid}: is on its node, and has no claim")
-        shares = [
-            (row.host, cpu)
-            for row in rows
-            for cpu in row.cpuset.get("cpuset_cpus") or ()
-            if row.cpu_policy == "dedicated"
-        ]
-        sentences += [f"CPU {cpu} of {host} is dedicated twice" for host, cpu in sorted(doubled(shares))]
-        for node in self.nodes.values():
-            if node.agent is not None:
-                sentences += self._disagreements(node, {f"zun-{row.uuid}": row for row in rows})
-        return sentences
+        seen = {host: soundness.seen_in(node.engine) for host, node in self.nodes.items() if node.agent}
+        return soundness.broken(self.database, seen)
 
     def wait_sound(self) -> None:
         """Wait until the cloud rests, and nothing in it is broken."""
         self.wait_idle()
         until(lambda: not self.broken(), self.broken)
-
-    def _disagreements(self, node: Node, rows: Mapping[str, Container]) -> list[str]:
-        """Where the database and a node's engine tell different stories."""
-        with node.engine.lock:
-            states = {
-                name: each.state
-                for name, each in node.engine.containers.items()
-                if "tierce.node" in each.labels
-            }
-        own = {name: row for name, row in rows.items() if row.host == node.host and row.container_id}
-        sentences = [f"{name}: on {node.host} without a row" for name in states.keys() - own.keys()]
-        for name, row in own.items():
-            expected = _SAME[states[name]] if name in states else "Error"
-            if row.status not in (expected, "Error"):
-                sentences.append(f"{name}: is {row.status} in the database and {expected} on {node.host}")
-        return sentences
 
     def _networks(self, conf: cfg.ConfigOpts) -> NetworkResolver:
         return BridgeResolver(self.database.read(clouds.ident), AddressPool.from_conf(conf))
@@ -373,11 +323,6 @@ class Cloud:
         file = self._directory / f"{host}.conf"
         file.write_text("\n".join(lines))
         return config.load([str(file)])
-
-
-def doubled(items: Sequence[Any]) -> set[Any]:
-    """What is there more than once."""
-    return {item for item, count in collections.Counter(items).items() if count > 1}
 
 
 @functools.cache

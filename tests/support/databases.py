@@ -83,6 +83,7 @@ class MariaDB:
     """A mariadbd whose default character set is that of old: what is made must not depend on it."""
 
     def __init__(self, directory: pathlib.Path, *more: str) -> None:
+        self._directory = directory
         self._socket = str(directory / "s")
         options = [
             "--no-defaults",
@@ -94,22 +95,24 @@ class MariaDB:
         ]
         install = ["mariadb-install-db", "--auth-root-authentication-method=normal", "--skip-test-db"]
         _run([*install, *options])
-        self._process = _spawn(
-            [
-                _program("mariadbd", "/usr/sbin"),
-                *options,
-                f"--socket={self._socket}",
-                f"--pid-file={directory / 'pid'}",
-                "--skip-networking",
-                "--skip-grant-tables",
-                "--character-set-server=latin1",
-                "--max-connections=400",
-                *more,
-            ],
-            directory / "log",
-        )
-        _await(self._process, directory / "log", self._answers)
+        self._command = [
+            _program("mariadbd", "/usr/sbin"),
+            *options,
+            f"--socket={self._socket}",
+            f"--pid-file={directory / 'pid'}",
+            "--skip-networking",
+            "--skip-grant-tables",
+            "--character-set-server=latin1",
+            "--max-connections=400",
+            *more,
+        ]
         self._templates: dict[str, list[str]] = {}
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        self._process = _spawn(self._command, self._directory / "log")
+        _await(self._process, self._directory / "log", self._answers)
 
     def url(self, name: str) -> str:
         return f"mysql+pymysql://root@localhost/{name}?unix_socket={self._socket}"
@@ -128,6 +131,11 @@ class MariaDB:
 
     def stop(self) -> None:
         _stop(self._process)
+
+    def kill(self) -> None:
+        """SIGKILL: transactions under way are lost, and with them what it was told to forget."""
+        self._process.kill()
+        self._process.wait()
 
     def execute(self, *statements: str, database: str | None = None) -> None:
         with self._connect(database) as connection, connection.cursor() as cursor:

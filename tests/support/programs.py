@@ -88,13 +88,24 @@ class Program:
 
 class Programs:
     def __init__(
-        self, directory: pathlib.Path, transport_url: str, database_url: str, hosts: Sequence[str]
+        self,
+        directory: pathlib.Path,
+        transport_url: str,
+        database_url: str,
+        hosts: Sequence[str],
+        command: Sequence[str] = TIERCE,
+        **options: Mapping[str, object],
     ) -> None:
+        """`command` runs each of them; `options` are groups of the configuration that all of them have."""
         self._directory = directory
         self._transport_url = transport_url
         self._database_url = database_url
+        self._command = command
+        self._options = options
         self.port = free_port()
-        self.api = Program(self.configure("api", api={"port": self.port, "workers": 2}), "api")
+        self.api = Program(
+            self.configure("api", api={"port": self.port, "workers": 2}), "api", command=command
+        )
         self.agents = {host: self.agent(host) for host in hosts}
 
     @property
@@ -112,7 +123,8 @@ class Programs:
             "state_path": self._directory / (state or host),
             **options.pop("DEFAULT", {}),
         }
-        return Program(self.configure(f"agent-{state or host}", DEFAULT=default, **options), "agent")
+        file = self.configure(f"agent-{state or host}", DEFAULT=default, **options)
+        return Program(file, "agent", command=self._command)
 
     def configure(self, name: str, **more: Mapping[str, object]) -> pathlib.Path:
         """A configuration file of that name."""
@@ -132,7 +144,7 @@ class Programs:
             "database": {"connection": self._database_url},
             "quota": dict.fromkeys(("containers", "cpu", "memory", "disk"), -1),
         }
-        for group, values in more.items():
+        for group, values in (*self._options.items(), *more.items()):
             options.setdefault(group, {}).update(values)
         lines = []
         for group, values in options.items():
@@ -174,4 +186,7 @@ class Programs:
             )
             return {service["host"]: service["state"] for service in answer.json()["services"]}
 
-        until(states, lambda seen: seen.get(host) == state)
+        try:
+            until(states, lambda seen: seen.get(host) == state)
+        except AssertionError as exc:
+            raise AssertionError(f"{exc}:\n{self.log}") from None

@@ -4,6 +4,7 @@
     url = broker.url()  # of a vhost that nobody else has
     broker.stop()
     broker.start()  # on the same ports, its queues that are not durable gone
+    broker.drop_connections()  # of all its clients
     broker.close()
 
 With `tls` it listens with TLS alone, and `broker.certificates` has the authority to trust.
@@ -27,6 +28,7 @@ from tests.support.service import free_port
 from tests.support.waiting import until
 
 _SERVER = "/usr/lib/rabbitmq/bin/rabbitmq-server"
+_CONTROL = "/usr/lib/rabbitmq/bin/rabbitmqctl"
 _UNPRIVILEGED = "nobody"
 _START = 90
 """Seconds that it may take to answer."""
@@ -60,6 +62,25 @@ class RabbitMQ:
         """Stop it. Clients see their connections end, and then a port where nobody listens."""
         self._process.send_signal(signal.SIGTERM)
         self._process.wait(_START)
+
+    def drop_connections(self) -> None:
+        """Close the connection of every client; its queues stay."""
+        self._control("close_all_connections", "a test")
+
+    def received(self) -> int:
+        """How many messages clients have sent since its start."""
+        counters = "maps:values(rabbit_global_counters:overview())"
+        return int(
+            self._control("eval", f"lists:sum([maps:get(messages_received_total, C, 0) || C <- {counters}]).")
+        )
+
+    def _control(self, *arguments: str) -> str:
+        command = [_CONTROL, *arguments]
+        done = subprocess.run(
+            command, env=self._environment(), capture_output=True, text=True, check=False, **self._account
+        )
+        assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+        return str(done.stdout)
 
     def close(self) -> None:
         """End it for good."""
@@ -112,8 +133,21 @@ class RabbitMQ:
         return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
 
     def _spawn(self, command: list[str]) -> "subprocess.Popen[bytes]":
+        with (self.directory / f"log-{next(self._starts)}").open("wb") as output:
+            # It goes with the tests, also when these are killed.
+            return subprocess.Popen(
+                ["setpriv", "--pdeathsig", "TERM", *command],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=self._environment(),
+                cwd=self.directory,
+                **self._account,
+            )
+
+    def _environment(self) -> dict[str, str]:
         directory = str(self.directory)
-        environment = {
+        return {
             "PATH": os.environ["PATH"],
             "HOME": directory,
             "LANG": "C.UTF-8",
@@ -127,17 +161,6 @@ class RabbitMQ:
             # Two processors are enough for a test's messages; its many threads would only wait.
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+S 2:2 +sbwt none",
         }
-        with (self.directory / f"log-{next(self._starts)}").open("wb") as output:
-            # It goes with the tests, also when these are killed.
-            return subprocess.Popen(
-                ["setpriv", "--pdeathsig", "TERM", *command],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                env=environment,
-                cwd=directory,
-                **self._account,
-            )
 
     def _log(self) -> str:
         return "\n".join(

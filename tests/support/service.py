@@ -155,6 +155,10 @@ class Http:
         self._session.auth = auth
         self._session.headers["OpenStack-API-Version"] = f"container {version}"
 
+    def close(self) -> None:
+        """Let go of its connections."""
+        self._session.close()
+
     def raw(self, method: str, path: str, **more: Any) -> requests.Response:
         return self._session.request(method, self._base + path, timeout=60, **more)
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 from oslo_config import cfg
-from sqlalchemy.orm import Session
 
 from tierce.agent import inventory
 from tierce.agent.events import EventFollower
@@ -92,6 +91,7 @@ class Agent:
         self._periodic = Periodic(clock, rng)
         # On a thread of its own: a runtime that hangs must not make the node look dead.
         self._heart = Periodic(clock, rng)
+        self._inventory = inventory.Inventory(conf, database, runtime, host, clock)
         self._reconciler = Reconciler(self._plugs, self._wake, self._look)
         self._executor = Executor(
             Runner(self._plugs, observer), self._reconciler.refresh, self._postpone, conf.agent.workers
@@ -100,7 +100,9 @@ class Agent:
         self._pulls = Pulls(self._plugs)
         self.terminals = Terminals(self._plugs)
         resizing = Resizing(self._plugs, self._wake, self._executor.wait_for)
-        endpoint = ComputeEndpoint(self._plugs, self._pulls, self._wake, self._reconciler.refresh, resizing)
+        endpoint = ComputeEndpoint(
+            self._plugs, self._pulls, self._wake, self._reconciler.refresh, resizing, self.terminals
+        )
         self._server = ComputeServer(transport, conf, host, endpoint, clock, self._bus_is_back)
 
     def start(self) -> None:
@@ -113,7 +115,7 @@ class Agent:
         self._heart.every(conf.periodic_interval_max, self._beat)
         self._heart.start()
         try:
-            self._report()
+            self._inventory.report()
         except RuntimeFailure as exc:
             LOG.warning("The node cannot report what it has yet: %s", exc)
         left_over = self._plugs.database.write(lambda session: actions.recover(session, host))
@@ -122,13 +124,16 @@ class Agent:
         self._events.start()
         for container in left_over:
             self._wake(container)
-        self._pulls.resume()
         self._server.start()
         # What was accepted before this node could be told is not among what was left over.
-        self._poll()
-        self._periodic.every(conf.periodic_interval_max, self._report)
+        self._catch_up()
+        # Of ten thousand nodes each statement a minute is one of 170 a second: these ask the database
+        # little, and nothing while there is nothing to write.
+        self._periodic.every(conf.periodic_interval_max, self._inventory.report_changes)
         self._periodic.every(conf.periodic_interval_max, self.terminals.tidy)
         self._periodic.every(conf.agent.poll_interval, self._poll)
+        self._periodic.every(conf.agent.upkeep_interval, self._inventory.report)
+        self._periodic.every(conf.agent.upkeep_interval, self._pulls.resume)
         if conf.sync_container_state_interval > 0:
             self._periodic.every(conf.sync_container_state_interval, self._reconciler.compare_all)
         self._periodic.start()
@@ -167,30 +172,27 @@ class Agent:
             LOG.error("This agent ends: %s", exc)
             self._displaced()
 
-    def _report(self) -> None:
-        plugs = self._plugs
-        inventory.report(self._conf, plugs.database, plugs.runtime, plugs.host, plugs.clock)
-
     def _poll(self) -> None:
         """The safety net under the messages: find what is queued and nobody told us of."""
         plugs, lease = self._plugs, self._conf.agent.lease
         mine, now = self._executor.working_on(), plugs.clock.now()
-
-        def work(session: Session) -> list[str]:
-            actions.tend_leases(session, plugs.host, mine, now, lease)
-            return actions.pending(session, plugs.host)
-
-        for container in plugs.database.write(work):
+        for container in plugs.database.write(
+            lambda session: actions.tend(session, plugs.host, mine, now, lease)
+        ):
             self._wake(container)
+
+    def _catch_up(self) -> None:
+        """Find everything that messages may have told of, and we did not hear."""
+        self._poll()
         self._pulls.resume()
 
     def _bus_is_back(self) -> None:
         """What was sent meanwhile is lost, and so may be what is sent until our queue is there again."""
-        self._periodic.after(_BUS_SETTLES, self._poll)
+        self._periodic.after(_BUS_SETTLES, self._catch_up)
 
     def _connected(self) -> None:
         """The runtime answers, at start or again: what it has may be anything by now."""
-        self._report()
+        self._inventory.report()
         self._reconciler.compare_all()
 
     # --- wiring ---------------------------------------------------------------------------------

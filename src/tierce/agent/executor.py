@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tierce.agent.runner import RetryLater, Runner
 from tierce.model.errors import RuntimeFailure, TierceError
+from tierce.observability import logs
 
 LOG = logging.getLogger(__name__)
 
@@ -89,10 +90,14 @@ class Executor:
             turn = self._turns.get(uuid)
             if turn is None:
                 self._turns[uuid] = _Turn(look, event_ns)
-                self._pool.submit(self._work, uuid)
+                self._pool.submit(self._take_turn, uuid)
             else:
                 turn.look |= look
                 turn.refresh_ns = max(turn.refresh_ns, event_ns)
+
+    def _take_turn(self, uuid: str) -> None:
+        with logs.about(container=uuid):
+            self._work(uuid)
 
     def _work(self, uuid: str) -> None:
         """Do what is wanted of a container until nothing is."""

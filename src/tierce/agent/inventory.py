@@ -21,12 +21,42 @@ def ensure_node(database: Database, host: str, clock: Clock) -> ComputeNode:
     return database.write(lambda session: nodes.save(session, host, clock.now(), {}))
 
 
-def report(conf: cfg.ConfigOpts, database: Database, runtime: Runtime, host: str, clock: Clock) -> None:
-    """Write the node's present facts, and what is given away of them.
+class Inventory:
+    """What the node reports. Memory that is free at the moment is no change that calls for a report."""
 
-    Raises RuntimeUnreachable; the old facts stay then.
-    """
-    facts = runtime.containers.fingerprint()
+    def __init__(
+        self, conf: cfg.ConfigOpts, database: Database, runtime: Runtime, host: str, clock: Clock
+    ) -> None:
+        self._conf = conf
+        self._database = database
+        self._runtime = runtime
+        self._host = host
+        self._clock = clock
+        self._reported: NodeFacts | None = None
+
+    def report(self) -> None:
+        """Write the node's present facts, and what is given away of them.
+
+        Raises RuntimeUnreachable; the old facts stay then.
+        """
+        self._report(self._runtime.containers.fingerprint())
+
+    def report_changes(self) -> None:
+        """The same when the facts are not those of the last report. Raises RuntimeUnreachable."""
+        facts = self._runtime.containers.fingerprint()
+        if _lasting(facts) != self._reported:
+            self._report(facts)
+
+    def _report(self, facts: NodeFacts) -> None:
+        _write(self._conf, self._database, self._host, self._clock, facts)
+        self._reported = _lasting(facts)
+
+
+def _lasting(facts: NodeFacts) -> NodeFacts:
+    return dataclasses.replace(facts, memory_available=0)
+
+
+def _write(conf: cfg.ConfigOpts, database: Database, host: str, clock: Clock, facts: NodeFacts) -> None:
     values = _columns(conf, facts)
     cells = _cells(conf, facts)
 

@@ -1,5 +1,6 @@
 """Images that an administrator asked for: recorded in the database, pulled and removed here."""
 
+import contextvars
 import logging
 import threading
 from typing import Protocol
@@ -49,7 +50,9 @@ class Pulls:
             if uuid in self._under_way:
                 return
             self._under_way.add(uuid)
-        threading.Thread(target=self._run, args=(image, uuid), name="tierce-pull", daemon=True).start()
+        # What it logs is about the request that asked for it.
+        work = contextvars.copy_context().run
+        threading.Thread(target=work, args=(self._run, image, uuid), name="tierce-pull", daemon=True).start()
 
     def remove(self, image: PulledImage) -> None:
         """Ensure that neither the image nor its record is there.

@@ -74,7 +74,9 @@ class Reconciler:
                 container,
                 {
                     "status": Status.ERROR,
-                    "status_reason": f"{container.status} was interrupted, and nobody finished it.",
+                    # Why the last action failed says more, if it could be written.
+                    "status_reason": container.status_reason
+                    or f"{container.status} was interrupted, and nobody finished it.",
                     "task_state": None,
                 },
             )

@@ -70,7 +70,7 @@ class Runner:
             return None
         action, container, event_id = claimed
         work = Work(self._plugs, container, action.arguments or {}, action.attempts or 1)
-        with logs.about(action.request_id, container.uuid, action.action):
+        with logs.about(request_id=action.request_id, container=container.uuid, action=action.action):
             LOG.info("Started, attempt %d", work.attempt)
             more = self._run(OPERATIONS[action.action or ""], action, work, event_id)
         return Ran(work.observed_ns, more, work.gone)

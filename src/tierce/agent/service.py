@@ -49,11 +49,12 @@ class ComputeEndpoint:
         wake: Callable[[str], None],
         refresh_now: Callable[[str], None],
         resizing: Resizing,
+        terminals: Terminals,
     ) -> None:
         self._plugs = plugs
         self._pulls = pulls
         self._kept = KeptNetworks(plugs)
-        self._terminals = Terminals(plugs)
+        self._terminals = terminals
         self._wake = wake
         self._refresh_now = refresh_now
         self._resizing = resizing

@@ -30,6 +30,8 @@ class Terminals:
     def __init__(self, plugs: Plugs) -> None:
         self._plugs = plugs
         self._runtime = plugs.runtime.terminals
+        self._any = True
+        """Whether there may be a session to tidy up: an earlier run may have left some."""
 
     def attach(self, container_uuid: str, name: str) -> str:
         """A token with which a client may attach. Those given before stay good.
@@ -46,6 +48,7 @@ class Terminals:
             terminals.add_attach(session, _container(session, container_uuid), url, token, now)
 
         self._plugs.database.write(work)
+        self._any = True
         return token
 
     def prepare(
@@ -65,6 +68,7 @@ class Terminals:
             terminals.add_exec(session, _container(session, container_uuid), exec_id, url, token, now)
 
         self._plugs.database.write(work)
+        self._any = True
         return exec_id, token
 
     def resize(self, name: str, height: int, width: int) -> None:
@@ -103,18 +107,35 @@ class Terminals:
             applied = wanted
 
     def tidy(self) -> None:
-        """Forget tokens that are too old to be used, and execs that have ended."""
+        """Forget tokens that are too old to be used, and execs that have ended.
+
+        The database is asked only while there may be some: whoever gives one says so when it is there.
+        """
+        if not self._any:
+            return
+        self._any = False
+        try:
+            self._any = self._forget_old()
+        except Exception:
+            self._any = True
+            raise
+
+    def _forget_old(self) -> bool:
+        """Whether there was any session."""
         plugs, life = self._plugs, self._plugs.conf.websocket_proxy.token_ttl
         before = plugs.clock.now() - datetime.timedelta(seconds=life)
-        execs = plugs.database.read(lambda session: terminals.execs_before(session, plugs.host, before))
-        over = [each.id for each in execs if self._is_over(each.exec_id, expired=life > 0)]
-        attaches = (
-            plugs.database.read(lambda session: terminals.attaches_before(session, plugs.host, before))
-            if life
-            else []
+        execs, attaches = plugs.database.read(
+            lambda session: (terminals.execs(session, plugs.host), terminals.attaches(session, plugs.host))
         )
-        if over or attaches:
-            plugs.database.write(lambda session: terminals.forget(session, over, attaches))
+        over = [
+            each.id
+            for each in execs
+            if _is_from(each.created_at, before) and self._is_over(each.exec_id, expired=life > 0)
+        ]
+        old = [each.id for each in attaches if life and _is_from(each.created_at, before)]
+        if over or old:
+            plugs.database.write(lambda session: terminals.forget(session, over, old))
+        return bool(execs or attaches)
 
     def _wanted(self, exec_id: str) -> terminals.Size | None:
         plugs = self._plugs
@@ -137,6 +158,11 @@ class Terminals:
         except RuntimeNotFound:
             return True
         return state == ExecState.ENDED or (expired and state == ExecState.PREPARED)
+
+
+def _is_from(made: datetime.datetime | None, before: datetime.datetime) -> bool:
+    """Whether it was made `before` then; of what does not say when, nobody knows."""
+    return made is not None and made < before
 
 
 def _container(session: Session, container_uuid: str) -> Container:

@@ -89,7 +89,13 @@ FRAMEWORK: Final[Mapping[int, str]] = {
 """Errors of HTTP itself: routing, headers, bodies."""
 
 RETRY_AFTER: Final = "5"
-"""Seconds, on every 503: the dependency may be back by then."""
+"""Seconds, on a 503: the dependency may be back by then."""
+
+_FAIL_ON_RETRY_AFTER: Final = ("python-zunclient", "python-urllib3")
+"""What python-zunclient calls itself, alone and as a plugin of the `openstack` command.
+
+It raises a TypeError of its own when a 503 has that header, and its users never read what ours says.
+"""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -119,8 +125,8 @@ def _domain(req: Request, resp: falcon.Response, exc: errors.TierceError, params
         return
     status, code = public
     if status >= 500:
-        LOG.error("%s %s: %s: %s", req.method, req.path, type(exc).__name__, exc.message)
-    if status == 503:
+        LOG.error("%s: %s: %s", req.line, type(exc).__name__, exc.message)
+    if status == 503 and not (req.user_agent or "").startswith(_FAIL_ON_RETRY_AFTER):
         resp.set_header("Retry-After", RETRY_AFTER)
     _send(req, resp, Problem(status, code, exc.message, exc.message))
 
@@ -144,7 +150,7 @@ def _unsupported_version(req: Request, resp: falcon.Response, exc: UnsupportedVe
 
 def _unexpected(req: Request, resp: falcon.Response, exc: Exception, _params: Any) -> None:
     correlation = req.request_id.removeprefix("req-")
-    LOG.error("%s %s failed, error correlation id %s", req.method, req.path, correlation, exc_info=exc)
+    LOG.error("%s failed, error correlation id %s", req.line, correlation, exc_info=exc)
     detail = (
         "Your request could not be handled because of a problem in the server. "
         f"Error Correlation id is: {correlation}"

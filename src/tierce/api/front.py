@@ -4,7 +4,7 @@ All of it is oslo.middleware with its own options, in `[healthcheck]`, `[cors]` 
 which are read once, when the service starts. What is not configured costs nothing per request.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import oslo_middleware
@@ -12,6 +12,7 @@ from oslo_config import cfg
 from oslo_middleware import cors, http_proxy_to_wsgi
 from oslo_middleware.healthcheck import opts as healthcheck_options
 
+from tierce.api.health import Dependency, Health
 from tierce.api.versions import HEADER
 
 Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
@@ -45,14 +46,14 @@ _EXPOSE_HEADERS: Final = (
 _ALLOW_METHODS: Final = ("GET", "PUT", "POST", "DELETE", "PATCH")
 
 
-def put_before(application: Wsgi, conf: cfg.ConfigOpts) -> Wsgi:
-    """The application as it is to be served."""
+def put_before(application: Wsgi, conf: cfg.ConfigOpts, dependencies: Sequence[Dependency] = ()) -> Wsgi:
+    """The application as it is to be served. Health checks look at the `dependencies`."""
     _register(conf)
     served = application
     if conf.cors.allowed_origin:
         served = cors.CORS(served, conf)
     # Health checks come without credentials, and know nothing of versions.
-    served = _Fork(_HEALTH, oslo_middleware.Healthcheck(served, conf), served)
+    served = _Fork(_HEALTH, Health(served, conf, dependencies), served)
     if conf.oslo_middleware.enable_proxy_headers_parsing:
         # First of all: the links of every answer are made from what the proxy says.
         served = oslo_middleware.HTTPProxyToWSGI(served, conf)

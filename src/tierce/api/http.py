@@ -1,6 +1,7 @@
 """A request as the middleware leaves it, and the ways to answer one."""
 
 import functools
+import urllib.parse
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -9,6 +10,9 @@ import orjson
 
 from tierce.api.versions import MAXIMUM, MINIMUM, Version
 from tierce.model.context import RequestContext
+
+_LOGGED: Final = 200
+"""Characters of a path that the log has: more than any that leads somewhere."""
 
 
 class Request(falcon.Request):
@@ -19,6 +23,11 @@ class Request(falcon.Request):
     body_limit: int
     caller: RequestContext
     version: Version
+
+    @property
+    def line(self) -> str:
+        """Method and path for the log: on one line whatever is in them, and never a long one."""
+        return f"{self.method} {urllib.parse.quote(self.path[:_LOGGED])}"
 
     @property
     def host_url(self) -> str:

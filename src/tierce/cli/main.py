@@ -6,10 +6,12 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
+from oslo_config import cfg
+
 from tierce import __version__, config
 from tierce.model.errors import TierceError
 
-_COMMANDS = ("standalone", "api", "agent", "db", "user", "home", "registry", "policy", "openapi")
+_COMMANDS = ("standalone", "api", "agent", "db", "user", "home", "registry", "policy", "status", "openapi")
 """Names of the modules beside this one, each with `add_parser(subparsers)` and `run`."""
 
 _WITHOUT_CONFIGURATION = ("home", "openapi")
@@ -26,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             code: int = run(args)
         else:
             code = run(args, config.load(args.config_file or config.found()))
-    except TierceError as exc:
+    except (TierceError, cfg.Error) as exc:
         print(f"tierce: {exc}", file=sys.stderr)
         return 1
     return code

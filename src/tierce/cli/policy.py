@@ -15,6 +15,10 @@ _OPEN_ENDED: Final = ("container:get_one:", "registry:get_one:")
 """What begins so is a rule on a field, whatever follows."""
 
 
+class Unreadable(Exception):
+    """The policy file is none; the message has the library's reason."""
+
+
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Declare the command and its three verbs."""
     parser = subparsers.add_parser("policy", help="who may do what")
@@ -32,21 +36,34 @@ def run(args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
         arguments += ["--output-file", args.output_file] if args.output_file else []
         generator.generate_sample(arguments, cfg.ConfigOpts())
         return 0
+    if args.verb == "list":
+        try:
+            return _list(_load(conf))
+        except Unreadable as exc:
+            return _complain([str(exc)])
+    return _complain(problems(conf))
+
+
+def problems(conf: cfg.ConfigOpts) -> list[str]:
+    """What is wrong with the policy file, a sentence each."""
     try:
-        enforcer = _load(conf)
-    except Exception as exc:  # noqa: BLE001 (whatever the library makes of a file that it cannot read)
-        print(f"tierce policy: the policy file cannot be read: {' '.join(str(exc).split())}", file=sys.stderr)
-        return 1
-    return _list(enforcer) if args.verb == "list" else _check(enforcer)
+        return [*_problems(_load(conf))]
+    except Unreadable as exc:
+        return [str(exc)]
 
 
 def _load(conf: cfg.ConfigOpts) -> policy.Enforcer:
+    """Raises Unreadable."""
     # Its warnings are what `_problems` says, with tracebacks.
     logging.getLogger("oslo_policy").setLevel(logging.CRITICAL)
     enforcer = policy.Enforcer(conf)
     enforcer.suppress_default_change_warnings = True
     enforcer.register_defaults(list_rules())
-    enforcer.load_rules()
+    try:
+        enforcer.load_rules()
+    except Exception as exc:
+        # Whatever the library makes of a file that it cannot read.
+        raise Unreadable(f"the policy file cannot be read: {' '.join(str(exc).split())}") from exc
     return enforcer
 
 
@@ -56,11 +73,10 @@ def _list(enforcer: policy.Enforcer) -> int:
     return 0
 
 
-def _check(enforcer: policy.Enforcer) -> int:
-    problems = [*_problems(enforcer)]
-    for problem in problems:
+def _complain(found: list[str]) -> int:
+    for problem in found:
         print(f"tierce policy: {problem}", file=sys.stderr)
-    return 1 if problems else 0
+    return 1 if found else 0
 
 
 def _problems(enforcer: policy.Enforcer) -> Iterator[str]:

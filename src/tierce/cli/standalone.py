@@ -59,7 +59,7 @@ class Standalone:
         transport = build_transport(conf)
         self._compute = ComputeClient(transport, conf)
         self._node = wiring.Node(conf, self._database, transport, installation, displaced, observer)
-        application = wiring.build_application(conf, self._database, self._compute)
+        application = wiring.build_application(conf, self._database, transport, self._compute)
         self._api = ApiServer(application, conf.api.host_ip, conf.api.port, conf.api.threads)
 
     def start(self) -> tuple[str, int]:

@@ -6,23 +6,22 @@ import logging
 import os
 import random
 import signal
-import threading
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from oslo_config import cfg
-from sqlalchemy import make_url
 from stevedore import driver
 
 from tierce.agent.agent import Agent
 from tierce.agent.runner import Observer
 from tierce.api.app import create_app
 from tierce.api.front import Wsgi, put_before
+from tierce.api.health import Dependency
 from tierce.control.build import build_services
 from tierce.db import clouds
-from tierce.db.engine import Database
+from tierce.db.engine import Database, parse_url
 from tierce.identity.base import Identity
 from tierce.model.clock import SystemClock
 from tierce.model.errors import TierceError
@@ -30,10 +29,15 @@ from tierce.networks.addresses import AddressPool
 from tierce.networks.bridge import BridgeResolver
 from tierce.observability import logs
 from tierce.placement.builtin import BuiltinPlacement
+from tierce.rpc import transport as bus
 from tierce.rpc.client import ComputeClient
 from tierce.runtimes.base import Runtime
 
 LOG = logging.getLogger(__name__)
+
+
+_BROKER_SECONDS = 1.0
+"""That a health check waits for each broker."""
 
 
 class AlreadyRunning(TierceError):
@@ -44,18 +48,23 @@ class Stop:
     """What a program waits for: SIGTERM, SIGINT, or that it may not go on. `code` is its exit code then."""
 
     def __init__(self) -> None:
-        self._event = threading.Event()
         self.code = 0
+        self._ended, self._end = os.pipe()
+        os.set_blocking(self._end, False)
+        # The interpreter writes to the pipe as the signal arrives. A handler in Python that set an event
+        # could meet the wait for it half way, its lock held: a second signal then hung the program.
+        signal.set_wakeup_fd(self._end, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: self._event.set())
+            signal.signal(number, lambda *_: None)
 
     def fail(self) -> None:
         """Have the program end as one that failed."""
         self.code = 1
-        self._event.set()
+        with contextlib.suppress(BlockingIOError):  # it is full, so the wait is over
+            os.write(self._end, b"\0")
 
     def wait(self) -> None:
-        self._event.wait()
+        os.read(self._ended, 1)
 
 
 def prepare(conf: cfg.ConfigOpts) -> None:
@@ -96,7 +105,7 @@ def only_one(conf: cfg.ConfigOpts) -> Iterator[str]:
 
 def _state_directory(conf: cfg.ConfigOpts) -> Path:
     """Where the state is: two processes on one SQLite database are two on one state, whatever their paths."""
-    url = make_url(conf.database.connection)
+    url = parse_url(conf)
     in_file = url.get_backend_name() == "sqlite" and url.database
     return Path(url.database or "").resolve().parent if in_file else Path(conf.state_path)
 
@@ -141,13 +150,23 @@ class Node:
         return drained
 
 
-def build_application(conf: cfg.ConfigOpts, database: Database, compute: ComputeClient) -> Wsgi:
-    """The API. Raises InvalidValue for an option that names what does not exist, InvalidEncryptionKey."""
+def build_application(
+    conf: cfg.ConfigOpts, database: Database, transport: Any, compute: ComputeClient
+) -> Wsgi:
+    """The API. `compute` sends over `transport`.
+
+    Raises InvalidValue for an option that names what does not exist, InvalidEncryptionKey.
+    """
     clock = SystemClock()
     networks = BridgeResolver(database.read(clouds.ident), AddressPool.from_conf(conf))
     services = build_services(conf, database, BuiltinPlacement(conf), networks, compute, clock, new_random())
     identity: Identity = _plug("tierce.identity", conf.api.auth_strategy).from_conf(conf)
-    return put_before(create_app(conf, services, identity, clock), conf)
+    dependencies = [
+        Dependency("database", needed=True, answers=database.answers),
+        # Requests are accepted without a bus, and done when it is back.
+        Dependency("bus", needed=False, answers=lambda: bus.answers(transport, conf, _BROKER_SECONDS)),
+    ]
+    return put_before(create_app(conf, services, identity, clock), conf, dependencies)
 
 
 def end_agent(drained: bool, code: int) -> int:

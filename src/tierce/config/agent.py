@@ -25,6 +25,13 @@ OPTIONS = [
         min=1,
         help="Seconds between looks for actions that no message announced.",
     ),
+    cfg.IntOpt(
+        "upkeep_interval",
+        default=600,
+        min=1,
+        help="Seconds between looks at what seldom needs one: pulls that no message announced, and what the "
+        "node has given away and has free (other facts are reported when they change).",
+    ),
     cfg.IntOpt("graceful_stop", default=30, min=0, help="Seconds that a stop waits for running actions."),
     cfg.IntOpt(
         "logs_limit", default=4 * 1024 * 1024, help="Bytes of log that one request returns (the newest)."

@@ -85,7 +85,7 @@ OPTIONS = [
     cfg.IntOpt("periodic_interval_max", default=60, min=1, help="Seconds between heartbeats."),
     cfg.IntOpt(
         "sync_container_state_interval",
-        default=180,
+        default=600,
         help="Seconds between comparisons of database and runtime (a safety net: events come first).",
     ),
 ]

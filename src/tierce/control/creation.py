@@ -23,20 +23,14 @@ from tierce.images.reference import parse
 from tierce.model.clock import Clock
 from tierce.model.container import RestartPolicy
 from tierce.model.context import RequestContext
-from tierce.model.errors import (
-    InvalidValue,
-    NotAuthorized,
-    NoValidHost,
-    RequestedHostNotFound,
-    ResourcesUnavailable,
-)
+from tierce.model.errors import NotAuthorized, NoValidHost, RequestedHostNotFound, ResourcesUnavailable
 from tierce.model.lifecycle import Status, TaskState
 from tierce.model.spec import ContainerSpec, MountRequest
 from tierce.networks.base import NetworkResolver, RequestedNetwork
 from tierce.placement import cores
 from tierce.placement.base import Placement, Resources
 from tierce.scheduler.filters import Demand, Node
-from tierce.scheduler.scheduler import Scheduler
+from tierce.scheduler.scheduler import Scheduler, Selection
 
 LOG = logging.getLogger(__name__)
 
@@ -109,10 +103,10 @@ class Creation:
                 self._policy.require(context, f"container:create:{rule}")
 
     def _check_references(self, spec: ContainerSpec) -> None:
-        if (spec.image_driver or self._conf.default_image_driver) == "docker":
+        if self._image_driver(spec) == "docker":
             parse(spec.image)
-        if spec.cpu_policy == "dedicated" and spec.cpu is not None and not float(spec.cpu).is_integer():
-            raise InvalidValue("A container with dedicated CPUs takes whole ones: `cpu` must be an integer.")
+        if spec.cpu_policy == "dedicated":
+            cores.require_whole(spec.cpu)
 
     def _registry(self, context: RequestContext, spec: ContainerSpec) -> Registry | None:
         """The registry that the request names, in which its image must be possible."""
@@ -120,9 +114,13 @@ class Creation:
         if name is None:
             return None
         registry = self._database.read(lambda session: find_registry(session, context, name))
-        if (spec.image_driver or self._conf.default_image_driver) == "docker":
+        if self._image_driver(spec) == "docker":
             parse(spec.image).within(registry.domain)
         return registry
+
+    def _image_driver(self, spec: ContainerSpec) -> str:
+        driver: str = spec.image_driver or self._conf.default_image_driver
+        return driver
 
     # --- the row --------------------------------------------------------------------------------
 
@@ -137,7 +135,7 @@ class Creation:
             project_id=context.project_id,
             user_id=context.user_id,
             image=spec.image,
-            image_driver=spec.image_driver or conf.default_image_driver,
+            image_driver=self._image_driver(spec),
             image_pull_policy=spec.image_pull_policy,
             command=list(spec.command or ()),
             entrypoint=list(spec.entrypoint or ()),
@@ -181,8 +179,11 @@ class Creation:
     ) -> Container:
         """The one transaction: quota, claim, container, mounts and the queued action."""
         container = self._build(context, spec, registry)
+        demand = self._demand(session, spec, container)
+        # Before the project's lock, which others of it wait for: what the look finds is claimed below.
+        selection = self._scheduler.select(session, demand, self._clock.now())
         self._reserve_quota(session, container)
-        container.host = self._claim(session, spec, container)
+        container.host = self._claim(session, container, demand, selection)
         containers.insert(session, container, self._conf.compute.unique_container_name_scope)
         for mount in spec.mounts:
             self._insert_mount(session, container, mount)
@@ -219,11 +220,11 @@ class Creation:
         }
         self._quotas.reserve(session, container.project_id or "", wanted)
 
-    def _claim(self, session: Session, spec: ContainerSpec, container: Container) -> str:
-        """Take what the container needs from the best node that still has it."""
+    def _demand(self, session: Session, spec: ContainerSpec, container: Container) -> Demand:
+        """What a node must have for it. Raises RequestedHostNotFound."""
         if spec.host is not None and nodes.by_hostname(session, spec.host) is None:
             raise RequestedHostNotFound(spec.host)
-        demand = Demand(
+        return Demand(
             availability_zone=spec.availability_zone or self._conf.default_schedule_zone,
             runtime=spec.runtime,
             host=spec.host,
@@ -231,7 +232,9 @@ class Creation:
             asked=Resources.of(container.cpu, container.memory, container.disk),
             dedicated=cores.is_dedicated(container),
         )
-        selection = self._scheduler.select(session, demand, self._clock.now())
+
+    def _claim(self, session: Session, container: Container, demand: Demand, selection: Selection) -> str:
+        """Take what the container needs from the best node that still has it. Raises NoValidHost."""
         for node in selection.nodes:
             try:
                 self._claim_of(session, container, node, demand)

@@ -11,6 +11,7 @@ from tierce.db.tables import Container
 from tierce.model.context import RequestContext
 from tierce.model.errors import BusUnavailable, HostNotUp
 from tierce.networks.base import RequestedNetwork
+from tierce.observability import logs
 from tierce.rpc.client import ComputeClient
 
 LOG = logging.getLogger(__name__)
@@ -113,7 +114,8 @@ class Messages:
     def _send(self, container: Container, send: Callable[[str], None]) -> None:
         if container.host is None:
             return
-        try:
-            send(container.host)
-        except (BusUnavailable, HostNotUp) as exc:
-            LOG.warning("Container %s waits for its node's next look: %s", container.uuid, exc)
+        with logs.about(container=container.uuid):
+            try:
+                send(container.host)
+            except (BusUnavailable, HostNotUp) as exc:
+                LOG.warning("Container %s waits for its node's next look: %s", container.uuid, exc)

@@ -15,6 +15,7 @@ from tierce.model.clock import Clock
 from tierce.model.context import RequestContext
 from tierce.model.errors import Invalid
 from tierce.model.lifecycle import require_allowed
+from tierce.observability import logs
 
 Check = Callable[[Session, Container], None]
 
@@ -54,9 +55,9 @@ class NodeCalls:
             host = liveness.require_up(session, container, self._clock.now(), self._down_time)
             return container, host
 
-        found = self._database.read(work)
-        with self._places.one(context):
-            yield found
+        container, host = self._database.read(work)
+        with self._places.one(context), logs.about(container=container.uuid, action=action):
+            yield container, host
 
 
 def _require_made(container: Container) -> None:

@@ -186,8 +186,8 @@ def queue(
     before = (container.cpu, _memory(container))
     cpu = before[0] if change.cpu is None else change.cpu
     memory = before[1] if change.memory is None else change.memory
-    if cores.is_dedicated(container) and cpu is not None and not float(cpu).is_integer():
-        raise InvalidValue("A container with dedicated CPUs takes whole ones: `cpu` must be an integer.")
+    if cores.is_dedicated(container):
+        cores.require_whole(cpu)
     reserved = (max(cpu or 0, before[0] or 0), max(memory or 0, before[1] or 0))
     placement.reclaim(session, container.uuid, container.host or "", Resources.of(*reserved, container.disk))
     arguments: dict[str, Any] = {

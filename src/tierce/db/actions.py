@@ -73,6 +73,11 @@ _OTHERS = (
     )
     .limit(1)
 )
+_UNFINISHED_ON = (
+    select(ACTION.c.id, ACTION.c.container_uuid, ACTION.c.state, ACTION.c.lease_expires_at)
+    .where(ACTION.c.host == bindparam("host"), ACTION.c.state.in_(_UNFINISHED))
+    .order_by(ACTION.c.id)
+)
 _BEGIN_EVENT = insert(EVENT)
 _END_EVENT = (
     update(EVENT)
@@ -213,26 +218,29 @@ def recover(session: Session, host: str) -> list[str]:
     return pending(session, host)
 
 
-def tend_leases(
-    session: Session, host: str, mine: Collection[str], now: datetime.datetime, lease: int
-) -> None:
+def tend(session: Session, host: str, mine: Collection[str], now: datetime.datetime, lease: int) -> list[str]:
     """Renew the leases of the containers that this agent works on, and queue again what nobody does.
 
-    An action is left running without anybody working on it when the database failed at its end.
+    An action is left running without anybody working on it when the database failed at its end. Returns
+    the containers that have an action queued for `host`, oldest action first.
     """
-    running = select(ContainerAction.id, ContainerAction.container_uuid, ContainerAction.lease_expires_at)
-    for action_id, uuid, expires in session.execute(
-        running.where(ContainerAction.host == host, ContainerAction.state == State.RUNNING)
-    ):
+    queued: dict[str, None] = {}
+    # One statement where nothing is to do: every node asks this every minute.
+    for action_id, uuid, state, expires in session.execute(_UNFINISHED_ON, {"host": host}).all():
+        if state == State.QUEUED:
+            queued[uuid] = None
+            continue
         if uuid in mine:
             values: dict[str, Any] = {"lease_expires_at": now + datetime.timedelta(seconds=lease)}
         elif expires is None or expires < now:
             values = {"state": State.QUEUED, "lease_expires_at": None}
+            queued[uuid] = None
         else:
             continue
         session.execute(
             update(ACTION).where(ACTION.c.id == action_id, ACTION.c.state == State.RUNNING).values(**values)
         )
+    return list(queued)
 
 
 def pending(session: Session, host: str) -> list[str]:

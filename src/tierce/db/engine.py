@@ -9,9 +9,9 @@ from typing import Any, Protocol, TypeVar
 
 from oslo_config import cfg
 from oslo_db import exception as db_exception
-from sqlalchemy import create_engine, event, make_url
+from sqlalchemy import create_engine, event, make_url, text
 from sqlalchemy.engine import URL, Connection, Engine
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -117,6 +117,15 @@ class Database:
                 raise DatabaseBusy("All connections to the database are in use. Try again later.") from exc
         raise AssertionError("unreachable")
 
+    def answers(self) -> bool:
+        """Whether the database answers now; tried once, however long that takes."""
+        try:
+            with self.engine.connect() as connection:
+                connection.execute(text("SELECT 1"))
+        except (*DATABASE_TROUBLE, OSError):
+            return False
+        return True
+
     def close(self) -> None:
         self.engine.dispose()
 
@@ -143,7 +152,7 @@ def connect(conf: cfg.ConfigOpts, *, patient: bool = False) -> Database:
     Raises TierceError when the URL's driver is not installed. Connects at first use.
     """
     options = conf.database
-    url = make_url(options.connection)
+    url = parse_url(conf)
     if url.get_backend_name() == "sqlite":
         engine = _engine(url, options, max_overflow=-1)
         _prepare_sqlite(engine)
@@ -167,6 +176,17 @@ def connect(conf: cfg.ConfigOpts, *, patient: bool = False) -> Database:
     return Database(engine, options.db_max_retries)
 
 
+def parse_url(conf: cfg.ConfigOpts) -> URL:
+    """`[database] connection`. Raises TierceError, which does not repeat it: it may have a password."""
+    try:
+        return make_url(conf.database.connection)
+    except (ArgumentError, ValueError):
+        raise TierceError(
+            "`[database] connection` is not a URL such as mysql+pymysql://USER:PASSWORD@HOST/DATABASE. "
+            "Special characters of a password are written as in URLs, such as %2F for a slash."
+        ) from None
+
+
 def _engine(url: URL, options: cfg.ConfigOpts.GroupAttr, **arguments: Any) -> Engine:
     try:
         # Parameters may be secrets, and errors are logged.
@@ -176,6 +196,11 @@ def _engine(url: URL, options: cfg.ConfigOpts.GroupAttr, **arguments: Any) -> En
             f"`[database] connection` wants the driver {exc.name}, which is not installed: "
             f"install Tierce with its extra `mysql` or `postgresql`."
         ) from exc
+    except NoSuchModuleError:
+        raise TierceError(
+            f"`[database] connection` begins with {url.drivername}, which is no kind of database here: "
+            f"sqlite, {', '.join(_DRIVERS.values())}."
+        ) from None
 
 
 # --- one of them ------------------------------------------------------------------------------------

@@ -42,10 +42,13 @@ def upgrade(database: Database) -> str:
     """Upgrade to HEAD; nothing happens when it is there already. Returns HEAD.
 
     One that was interrupted is completed. Of several at once one works and the others wait.
-    Raises SchemaMismatch, with what to do, for a Zun database at another revision than its head.
+    Raises SchemaMismatch, with what to do, for a Zun database at another revision than its head, and for
+    one that a newer version has upgraded. There is no way down: it would lose what was written since.
     """
-    if current(database) == HEAD:
+    found = current(database)
+    if found == HEAD:
         return HEAD
+    _require_not_newer(found)
     from alembic import command
 
     with database.engine.connect() as connection, _alone(connection):
@@ -58,13 +61,36 @@ def upgrade(database: Database) -> str:
     return HEAD
 
 
+def pending(database: Database) -> list[tuple[str, str]]:
+    """The revisions that `upgrade` would add, oldest first, each with its purpose. Raises as `upgrade`."""
+    found = current(database)
+    if found == HEAD:
+        return []
+    _require_not_newer(found)
+    database.read(lambda session: _require_known(session.connection()))
+    from alembic.script import ScriptDirectory
+
+    revisions = ScriptDirectory.from_config(_config()).iterate_revisions("head", found or "base")
+    return [(each.revision, each.doc) for each in revisions][::-1]
+
+
 def require_current(database: Database) -> None:
     """Raise SchemaMismatch unless the database is at HEAD."""
     found = current(database)
     if found != HEAD:
+        _require_not_newer(found)
         raise SchemaMismatch(
             f"The database is at schema {found or 'none'}, this version needs {HEAD}: "
             "run `tierce db upgrade`."
+        )
+
+
+def _require_not_newer(found: str | None) -> None:
+    # Revisions are numbered.
+    if found is not None and found > HEAD:
+        raise SchemaMismatch(
+            f"The database is at schema {found}, and this version knows those up to {HEAD}: a newer version "
+            "has upgraded it. Run that one, or restore the copy that was made before."
         )
 
 

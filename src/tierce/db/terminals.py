@@ -69,21 +69,15 @@ def size_of(session: Session, host: str, exec_id: str) -> Size | None:
     return None if found is None or found.height is None else (found.height, found.width)
 
 
-def execs_before(session: Session, host: str, moment: datetime.datetime) -> Sequence[ExecInstance]:
-    """The execs on this node that were made before `moment`."""
-    return session.scalars(
-        select(ExecInstance).where(
-            ExecInstance.created_at < moment, ExecInstance.container_id.in_(_containers(host))
-        )
-    ).all()
+def execs(session: Session, host: str) -> Sequence[ExecInstance]:
+    """The execs on this node."""
+    return session.scalars(select(ExecInstance).where(ExecInstance.container_id.in_(_containers(host)))).all()
 
 
-def attaches_before(session: Session, host: str, moment: datetime.datetime) -> Sequence[int]:
-    """Ids of the tokens for containers on this node that were given before `moment`."""
+def attaches(session: Session, host: str) -> Sequence[AttachSession]:
+    """The tokens for containers on this node."""
     return session.scalars(
-        select(AttachSession.id).where(
-            AttachSession.created_at < moment, AttachSession.container_id.in_(_containers(host))
-        )
+        select(AttachSession).where(AttachSession.container_id.in_(_containers(host)))
     ).all()
 
 

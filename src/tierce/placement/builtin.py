@@ -11,11 +11,28 @@ from tierce.model.errors import ResourcesUnavailable
 from tierce.placement.base import Candidate, Resources
 
 # Built once, as every creation asks.
-_SUMS = (func.sum(Allocation.vcpus), func.sum(Allocation.memory_mb), func.sum(Allocation.disk_gb))
 _HAS = (ComputeNode.cpus, ComputeNode.mem_total, ComputeNode.disk_total)
-_USED = select(Allocation.host, *_SUMS).group_by(Allocation.host)
-_USED_OF_HOST = select(*_SUMS).where(Allocation.host == bindparam("host"))
-_OFFERS = select(ComputeNode.hostname, *_HAS).where(ComputeNode.cpus > 0).order_by(ComputeNode.hostname)
+_USED_BY_HOST = (
+    select(
+        Allocation.host,
+        func.sum(Allocation.vcpus).label("vcpus"),
+        func.sum(Allocation.memory_mb).label("memory_mb"),
+        func.sum(Allocation.disk_gb).label("disk_gb"),
+    )
+    .group_by(Allocation.host)
+    .subquery()
+)
+_USED_OF_HOST = select(
+    func.sum(Allocation.vcpus), func.sum(Allocation.memory_mb), func.sum(Allocation.disk_gb)
+).where(Allocation.host == bindparam("host"))
+_OFFERS = (
+    select(
+        ComputeNode.hostname, *_HAS, _USED_BY_HOST.c.vcpus, _USED_BY_HOST.c.memory_mb, _USED_BY_HOST.c.disk_gb
+    )
+    .outerjoin(_USED_BY_HOST, _USED_BY_HOST.c.host == ComputeNode.hostname)
+    .where(ComputeNode.cpus > 0)
+    .order_by(ComputeNode.hostname)
+)
 _OFFER_LOCKED = select(*_HAS).where(ComputeNode.hostname == bindparam("host")).limit(1).with_for_update()
 _CLAIM = insert(Allocation)
 
@@ -27,10 +44,9 @@ class BuiltinPlacement:
         self._conf = conf.compute
 
     def candidates(self, session: Session) -> Sequence[Candidate]:
-        used = {host: _resources(*sums) for host, *sums in session.execute(_USED)}
         return [
-            Candidate(host, self._capacity(*has), used.get(host, Resources()))
-            for host, *has in session.execute(_OFFERS)
+            Candidate(host, self._capacity(cpus, memory, disk), _resources(*used))
+            for host, cpus, memory, disk, *used in session.execute(_OFFERS)
         ]
 
     def claim(self, session: Session, consumer: str, host: str, asked: Resources) -> None:

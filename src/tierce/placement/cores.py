@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from tierce.db import cores
 from tierce.db.tables import Container
 from tierce.model import numa
-from tierce.model.errors import ResourcesUnavailable
+from tierce.model.errors import InvalidValue, ResourcesUnavailable
 from tierce.model.numa import Pin
 from tierce.placement.base import Resources
 
@@ -21,6 +21,12 @@ def is_dedicated(container: Container) -> bool:
 def lacks(container: Container) -> bool:
     """Whether it is to have CPUs of its own, and has none (any more)."""
     return is_dedicated(container) and numa.pin_of(container.cpuset, container.memory) is None
+
+
+def require_whole(cpu: float | None) -> None:
+    """Raises InvalidValue for a part of a CPU: nobody has that for himself."""
+    if cpu is not None and not float(cpu).is_integer():
+        raise InvalidValue("A container with dedicated CPUs takes whole ones: `cpu` must be an integer.")
 
 
 def take(session: Session, container: Container, host: str) -> dict[str, list[int]]:

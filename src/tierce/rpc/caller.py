@@ -6,6 +6,7 @@ reply queue, and would keep trying) is made only to a broker that answers.
 """
 
 import concurrent.futures
+import contextvars
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -77,7 +78,7 @@ class Caller:
         """Run `function`, and stop waiting for it after `seconds`; at once when no broker is involved."""
         if not self._brokers:
             return function(*args)
-        future = self._senders.submit(function, *args)
+        future = self._senders.submit(contextvars.copy_context().run, function, *args)
         try:
             return future.result(seconds)
         except TimeoutError:

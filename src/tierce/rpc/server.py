@@ -24,6 +24,7 @@ from oslo_messaging.rpc import server as library
 from tierce.model.clock import Clock, SystemClock
 from tierce.model.context import RequestContext
 from tierce.model.errors import Conflict, TierceError
+from tierce.observability import logs
 from tierce.rpc import convert
 from tierce.rpc.serializer import WireSerializer
 
@@ -157,6 +158,10 @@ class _Dispatcher(dispatcher.RPCDispatcher):  # type: ignore[misc]  # the librar
     """The library's dispatcher, with a refusal logged in a line and only faults with a traceback."""
 
     def dispatch(self, incoming: Any) -> Any:
+        with logs.about(**_subject(incoming)):
+            return self._dispatch_marked(incoming)
+
+    def _dispatch_marked(self, incoming: Any) -> Any:
         try:
             return super().dispatch(incoming)
         except (TierceError, dispatcher.RPCDispatcherError) as error:
@@ -166,6 +171,15 @@ class _Dispatcher(dispatcher.RPCDispatcher):  # type: ignore[misc]  # the librar
         except Exception:
             LOG.exception("%s failed", incoming.message.get("method"))
             raise dispatcher.ExpectedException from None
+
+
+def _subject(incoming: Any) -> dict[str, str | None]:
+    """What a message is about, for the log; it need not be well-formed."""
+    method = incoming.message.get("method")
+    container = incoming.message.get("args", {}).get("container")
+    data = container.get("zun_object.data") if isinstance(container, dict) else None
+    uuid = data.get("uuid") if isinstance(data, dict) else None
+    return {"request_id": incoming.ctxt.get("request_id"), "container": uuid, "action": method}
 
 
 class _Server(library.RPCServer):  # type: ignore[misc]  # the library is untyped

@@ -11,6 +11,7 @@ from typing import Any
 import oslo_messaging
 from oslo_config import cfg
 
+from tierce.model.errors import TierceError
 from tierce.rpc import failures
 
 _EXCHANGE = "zun"
@@ -22,7 +23,7 @@ def build_transport(conf: cfg.ConfigOpts) -> Any:
     """The transport that `[DEFAULT] transport_url` names; one serves a whole process.
 
     Connects to nothing yet. The exchange is `zun` unless `[DEFAULT] control_exchange` says otherwise.
-    Raises oslo.messaging's InvalidTransportURL and DriverLoadFailure.
+    Raises TierceError when it cannot be used; that does not repeat it, as it may have a password.
     """
     failures.install()
     oslo_messaging.set_transport_defaults(_EXCHANGE)
@@ -32,9 +33,16 @@ def build_transport(conf: cfg.ConfigOpts) -> Any:
         # The library reads these from the object it is given, and registers them on its global one.
         bus_conf.register_opt(cfg.BoolOpt(name), group=group)
         bus_conf.set_override(name, False, group=group)
-    return oslo_messaging.get_rpc_transport(
-        bus_conf, url=conf.transport_url, allowed_remote_exmods=[failures.ZUN_MODULE]
-    )
+    try:
+        return oslo_messaging.get_rpc_transport(
+            bus_conf, url=conf.transport_url, allowed_remote_exmods=[failures.ZUN_MODULE]
+        )
+    except (ValueError, oslo_messaging.InvalidTransportURL, oslo_messaging.DriverLoadFailure):
+        raise TierceError(
+            "`[DEFAULT] transport_url` is not a URL such as rabbit://USER:PASSWORD@HOST:5672/VHOST, or names "
+            "a bus that is not installed. Special characters of a password are written as in URLs, such as "
+            "%2F for a slash."
+        ) from None
 
 
 def broker_addresses(transport: Any, conf: cfg.ConfigOpts) -> list[tuple[str, int]]:
@@ -52,6 +60,12 @@ def reachable(brokers: list[tuple[str, int]], seconds: float) -> bool:
             continue
         return True
     return False
+
+
+def answers(transport: Any, conf: cfg.ConfigOpts, seconds: float) -> bool:
+    """Whether the bus can be reached, waiting `seconds` for each of its brokers; always without one."""
+    brokers = broker_addresses(transport, conf)
+    return not brokers or reachable(brokers, seconds)
 
 
 def send_errors() -> tuple[type[Exception], ...]:

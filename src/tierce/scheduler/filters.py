@@ -153,6 +153,10 @@ FILTERS: dict[str, Filter] = {
 }
 """By the names that `[scheduler] enabled_filters` has."""
 
+NO_ROOM = "without enough vCPU, memory or disk free"
+UNSUITABLE = "unsuitable"
+"""Of an operator's own filters."""
+
 SUMMARIES: dict[Filter, str] = {
     availability_zone: "in another availability zone",
     compute: "down or disabled",
@@ -161,11 +165,9 @@ SUMMARIES: dict[Filter, str] = {
     cpu_set: "without CPUs of that policy free",
     dedicated_cpus: "without CPUs of that policy free",
     requested_host: "not the requested host",
+    cpu: NO_ROOM,
+    ram: NO_ROOM,
+    disk: NO_ROOM,
+    room: NO_ROOM,
 }
 """What refused nodes are, for those who may not know nodes."""
-
-NO_ROOM = "without enough vCPU, memory or disk free"
-UNSUITABLE = "unsuitable"
-"""Of an operator's own filters."""
-
-SUMMARIES |= dict.fromkeys((cpu, ram, disk, room), NO_ROOM)

@@ -77,18 +77,24 @@ class Scheduler:
         pins = cores.pins(session) if demand.dedicated else {}
         selection = Selection()
         for node in self._nodes(session, candidates, pins, now):
-            for check in self._filters:
-                why = check(node, demand)
-                if why is not None:
-                    selection.refuse(node.host, why, SUMMARIES.get(check, UNSUITABLE))
-                    break
-            else:
+            refusal = self._refusal(node, demand)
+            if refusal is None:
                 selection.nodes.append(node)
+            else:
+                selection.refuse(node.host, *refusal)
         if self._by_chance:
             self._rng.shuffle(selection.nodes)
         else:
             selection.nodes.sort(key=_fullness)
         return selection
+
+    def _refusal(self, node: Node, demand: Demand) -> tuple[str, str] | None:
+        """Why the first filter that does not accept the node does not: for operators, and for everybody."""
+        for check in self._filters:
+            why = check(node, demand)
+            if why is not None:
+                return why, SUMMARIES.get(check, UNSUITABLE)
+        return None
 
     def _nodes(
         self,

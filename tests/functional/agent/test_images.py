@@ -154,7 +154,7 @@ def test_an_engine_that_is_away_is_told_and_the_image_stays(cloud: Cloud, client
 
 
 def test_a_pull_whose_message_is_lost_is_found_at_the_next_look(new_cloud: NewCloud) -> None:
-    cloud = new_cloud(agent={"poll_interval": 1})
+    cloud = new_cloud(agent={"upkeep_interval": 1})
     row = Image(uuid="0c6b0000-0000-4000-8000-000000000002", repo="nginx", tag="1.27", host="node1")
     row.project_id = "admin"
     cloud.database.write(lambda session: session.add(row))

@@ -8,6 +8,7 @@ from tests.support.client import Client, until
 from tests.support.cloud import Cloud, Death
 from tierce.model.container import RuntimeState
 from tierce.model.errors import RuntimeConflict, RuntimeFailure, RuntimeTimeout, RuntimeUnreachable
+from tierce.runtimes.fake import FakeRuntime
 
 NewCloud = Callable[..., Cloud]
 CALLS = {"stop": "stop", "pause": "pause", "kill": "kill", "reboot": "restart"}
@@ -35,6 +36,20 @@ def test_a_refusal_leaves_the_status_that_is_true_with_the_reason_beside_it(
     assert client.actions(uuid) == [("create", None), (action, "Error")]
     client.call(f"POST /containers/{uuid}/stop")
     assert client.wait(uuid, "Stopped")["status_reason"] is None
+
+
+def test_a_reboot_that_failed_keeps_its_reason_when_the_container_is_found_to_be_gone(
+    cloud: Cloud, client: Client
+) -> None:
+    uuid = client.running()
+    away = RuntimeUnreachable("The engine cannot be reached.")
+    cloud.engine.script("restart", error=away)
+    cloud.engine.script("inspect", error=away)
+    client.call(f"POST /containers/{uuid}/reboot")
+    cloud.wait_idle()
+    FakeRuntime(cloud.engine).containers.remove(f"zun-{uuid}")
+    cloud.restart()
+    assert client.wait(uuid, "Error")["status_reason"] == str(away)
 
 
 def test_a_start_that_is_refused_is_an_error_that_can_be_tried_again(cloud: Cloud, client: Client) -> None:

@@ -62,6 +62,16 @@ def test_503_says_when_to_come_again(edge: Edge) -> None:
     assert edge.request("POST /v1/containers/web/start").headers["retry-after"] == "5"
 
 
+@pytest.mark.parametrize("name", ["python-zunclient", "python-urllib3/2.8.0"])
+def test_503_is_readable_by_the_client_that_fails_on_that_header(edge: Edge, name: str) -> None:
+    edge.services.lifecycle.answers["start"] = errors.DatabaseBusy("Deadlock")
+
+    answer = edge.request("POST /v1/containers/web/start", headers={"user-agent": name})
+
+    assert (answer.status_code, the_error(answer)["title"]) == (503, "Deadlock")
+    assert "retry-after" not in answer.headers
+
+
 @pytest.mark.parametrize(
     "exception",
     [

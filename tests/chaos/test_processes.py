@@ -1,0 +1,84 @@
+"""Agents and API are killed, frozen and doubled under load."""
+
+import random
+import signal
+
+import pytest
+
+from tests.chaos.conftest import HOSTS, NewStorm
+from tests.support.programs import Program
+from tests.support.waiting import until
+
+AT_LEAST = 3
+AT_MOST = 15
+"""Requests accepted between one fault and the next."""
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_agents_killed_at_any_moment(new_storm: NewStorm, rng: random.Random, seed: int) -> None:
+    storm = new_storm()
+    with storm.load(seed) as load:
+        for _ in range(8):
+            load.wait_for_more(rng.randint(AT_LEAST, AT_MOST))
+            agent = storm.programs.agents[rng.choice(HOSTS)]
+            agent.kill()
+            storm.faults += 1
+            if rng.random() < 0.5:
+                load.wait_for_more(1)
+            agent.start()
+    storm.account("kill -9 of an agent", load)
+
+
+def test_an_agent_frozen_until_it_counts_as_dead(new_storm: NewStorm, rng: random.Random) -> None:
+    storm = new_storm()
+    agent = storm.programs.agents["node1"]
+    with storm.load(3) as load:
+        for _ in range(2):
+            load.wait_for_more(rng.randint(AT_LEAST, AT_MOST))
+            agent.signal(signal.SIGSTOP)
+            storm.faults += 1
+            storm.programs.wait_state("node1", "down")
+            agent.signal(signal.SIGCONT)
+            storm.programs.wait_state("node1", "up")
+    storm.account("an agent frozen until it counts as dead", load)
+
+
+def test_a_second_agent_of_a_node_refuses_to_start(new_storm: NewStorm) -> None:
+    storm = new_storm()
+    with storm.load(4) as load:
+        for state in ("", "elsewhere"):
+            load.wait_for_more(AT_LEAST)
+            second = storm.programs.agent("node1", state=state)
+            second.start()
+            storm.faults += 1
+            assert second.wait() == 1
+            assert "node1" in second.log
+            load.wait_for_more(AT_MOST)
+    assert storm.programs.agents["node1"].runs
+    storm.account("a second agent of one node", load)
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+def test_an_api_killed_between_commit_and_message(new_storm: NewStorm, rng: random.Random, seed: int) -> None:
+    storm = new_storm(poll_interval=1)
+    die = storm.directory / "die"
+    with storm.load(seed) as load:
+        for _ in range(8):
+            load.wait_for_more(rng.randint(AT_LEAST, AT_MOST))
+            die.touch()
+            storm.faults += 1
+            until(lambda: not die.exists())
+    storm.account("kill -9 of the API between commit and message", load)
+
+
+def test_the_whole_api_killed(new_storm: NewStorm, rng: random.Random) -> None:
+    storm = new_storm(poll_interval=1)
+    api: Program = storm.programs.api
+    with storm.load(7) as load:
+        for _ in range(4):
+            load.wait_for_more(rng.randint(AT_LEAST, AT_MOST))
+            api.kill()
+            storm.faults += 1
+            api.start()
+            storm.programs.wait_answering()
+    storm.account("kill -9 of the whole API", load)

@@ -1,0 +1,30 @@
+"""`tierce`: what is wrong with the configuration is said in one line, whatever the command."""
+
+from pathlib import Path
+
+import pytest
+
+from tierce.cli.main import main
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (None, "tierce.conf"),
+        ("a line without a section", "tierce.conf:1"),
+        ("[database]\nmax_pool_size = many", "max_pool_size"),
+    ],
+    ids=["no file", "no configuration", "no number"],
+)
+def test_a_bad_configuration_is_refused_in_one_line_that_names_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, complaint: str
+) -> None:
+    file = tmp_path / "tierce.conf"
+    if text is not None:
+        file.write_text(f"{text}\n")
+
+    assert main(["--config-file", str(file), "db", "version"]) == 1
+
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("tierce: ")
+    assert complaint in line
