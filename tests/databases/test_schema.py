@@ -1,7 +1,10 @@
 """Bringing a database to our schema: an empty one, one that is there already, and one taken over."""
 
 import datetime
+import pathlib
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +15,6 @@ from sqlalchemy import Engine, MetaData, inspect
 
 from tests.databases.taken_over import ROWS, run, take_over
 from tests.support.databases import Servers, connection
-from tests.support.threads import at_once
 from tierce.db import clouds, containers, nodes, quotas, schema, services
 from tierce.db.engine import Database
 from tierce.db.tables import ZUN_REVISION, Base
@@ -145,12 +147,17 @@ def test_what_an_upgrade_would_add_is_told_and_not_added(empty: Database, theirs
     assert schema.pending(empty) == []
 
 
-def test_of_two_upgrades_at_once_both_succeed(empty_url: str) -> None:
-    databases = [connection(empty_url) for _ in range(2)]
-    assert at_once([lambda each=each: schema.upgrade(each) for each in databases]) == [schema.HEAD] * 2
-    assert differences(databases[0].engine) == []
-    for database in databases:
-        database.close()
+def test_of_two_upgrades_at_once_both_succeed(empty_url: str, tmp_path: pathlib.Path) -> None:
+    """Two programs: the library that upgrades serves one upgrade at a time in a process."""
+    configuration = tmp_path / "tierce.conf"
+    configuration.write_text(f"[database]\nconnection = {empty_url}\n")
+    command = [sys.executable, "-m", "tierce.cli.main", "--config-file", str(configuration), "db", "upgrade"]
+    upgrades = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    ends = [(upgrade.communicate(timeout=120)[1], upgrade.returncode) for upgrade in upgrades]
+    assert [code for _, code in ends] == [0, 0], ends
+    database = connection(empty_url)
+    assert differences(database.engine) == []
+    database.close()
 
 
 def test_what_is_ours_is_invisible_to_a_writer_that_does_not_know_it(database: Database) -> None:
