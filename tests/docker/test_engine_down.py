@@ -60,7 +60,7 @@ class TestNeverSeen:
         http = Http(service)
         assert http.call("GET", "/services")["services"][0]["state"] == "up"
         found = http.wait(http.create(image=BUSYBOX, command=FOREVER), "Error")
-        assert "is docker running there?" in found["status_reason"]
+        assert "Docker" in found["status_reason"]
         http.call("DELETE", f"/containers/{found['uuid']}")
         http.wait(found["uuid"], None)
 

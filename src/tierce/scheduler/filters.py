@@ -126,11 +126,16 @@ def dedicated_cpus(node: Node, demand: Demand) -> str | None:
     return f"has {numa.shortage(node.cells, node.pins, *amounts)}"
 
 
+def reported(node: Node, _demand: Demand) -> str | None:
+    """Whether it has ever said what it has, which it asks its runtime."""
+    if node.candidate is not None:
+        return None
+    return "has not reported what it has: is its container runtime (Docker) running?"
+
+
 def room(node: Node, demand: Demand) -> str | None:
-    """Whether what it offers, overcommit included, is enough. It offers nothing before it has reported."""
-    if node.candidate is None:
-        return "has not reported what it has: is its container runtime running?"
-    shortage = node.candidate.shortage(demand.asked)
+    """Whether what it offers, overcommit included, is enough."""
+    shortage = None if node.candidate is None else node.candidate.shortage(demand.asked)
     return f"has {shortage}" if shortage else None
 
 
@@ -165,6 +170,7 @@ SUMMARIES: dict[Filter, str] = {
     cpu_set: "without CPUs of that policy free",
     dedicated_cpus: "without CPUs of that policy free",
     requested_host: "not the requested host",
+    reported: "never reported what they have (is Docker running there?)",
     cpu: NO_ROOM,
     ram: NO_ROOM,
     disk: NO_ROOM,

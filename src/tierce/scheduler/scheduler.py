@@ -22,6 +22,7 @@ from tierce.scheduler.filters import (
     Node,
     compute,
     dedicated_cpus,
+    reported,
     requested_host,
     room,
 )
@@ -65,7 +66,7 @@ class Scheduler:
         self._rng = rng
         self._by_chance = conf.scheduler.driver == "chance_scheduler"
         chosen = [compute] if self._by_chance else configured.filters(conf)
-        self._filters = [requested_host, dedicated_cpus, *chosen, room]
+        self._filters = [requested_host, dedicated_cpus, *chosen, reported, room]
 
     def select(self, session: Session, demand: Demand, now: datetime.datetime) -> Selection:
         """Nodes to try: of those that pass and have room, the one with the largest share of its memory
@@ -124,7 +125,7 @@ class Scheduler:
 
 def _fullness(node: Node) -> tuple[float, float, str]:
     candidate = node.candidate
-    assert candidate is not None  # or it had no room
+    assert candidate is not None  # it has reported
     capacity, used = candidate.capacity, candidate.used
     return _share(used.memory_mb, capacity.memory_mb), _share(used.vcpus, capacity.vcpus), node.host
 
