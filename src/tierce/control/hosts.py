@@ -1,16 +1,14 @@
 """Reading nodes."""
 
+import functools
 from collections.abc import Sequence
 
-from sqlalchemy.orm import Session
-
-from tierce.control.lookup import canonical_uuid
+from tierce.control.lookup import by_uuid_or_name
 from tierce.control.policy import Policy
 from tierce.db import nodes
 from tierce.db.engine import Database
 from tierce.db.tables import ComputeNode
 from tierce.model.context import RequestContext
-from tierce.model.errors import ComputeNodeNotFound
 from tierce.model.spec import ListQuery
 
 
@@ -27,14 +25,6 @@ class Hosts:
     def get(self, context: RequestContext, ident: str) -> ComputeNode:
         """One node by uuid or host name. Raises ComputeNodeNotFound, Conflict."""
         self._policy.require(context, "host:get")
-        as_uuid = canonical_uuid(ident)
-
-        def work(session: Session) -> ComputeNode:
-            if as_uuid is not None:
-                try:
-                    return nodes.get(session, as_uuid, by_uuid=True)
-                except ComputeNodeNotFound:
-                    pass
-            return nodes.get(session, ident, by_uuid=False)
-
-        return self._database.read(work)
+        return self._database.read(
+            lambda session: by_uuid_or_name(ident, functools.partial(nodes.get, session))
+        )

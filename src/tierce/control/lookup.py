@@ -1,8 +1,10 @@
 """Finding the container that a request names, and the checks that come with it."""
 
+import contextlib
+import functools
 import uuid
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeVar
 
 from sqlalchemy.orm import Session
 
@@ -11,7 +13,9 @@ from tierce.db import containers
 from tierce.db.tables import Container
 from tierce.db.types import JSONDict, JSONList, JSONValue
 from tierce.model.context import RequestContext
-from tierce.model.errors import ContainerNotFound
+from tierce.model.errors import NotFound
+
+T = TypeVar("T")
 
 _PLAIN: Final = frozenset(
     column.name
@@ -28,6 +32,18 @@ def canonical_uuid(ident: str) -> str | None:
         return None
 
 
+def by_uuid_or_name(ident: str, get: Callable[..., T]) -> T:
+    """What `get(ident, by_uuid=...)` finds by uuid, else by name: a name may look like a uuid.
+
+    Raises what it raises for the name.
+    """
+    as_uuid = canonical_uuid(ident)
+    if as_uuid is not None:
+        with contextlib.suppress(NotFound):
+            return get(as_uuid, by_uuid=True)
+    return get(ident, by_uuid=False)
+
+
 def find(session: Session, context: RequestContext, ident: str) -> Container:
     """The container by uuid, else by name, among those the caller may see.
 
@@ -35,13 +51,7 @@ def find(session: Session, context: RequestContext, ident: str) -> Container:
     Raises ContainerNotFound, Conflict for an ambiguous name.
     """
     context = context.spanning() if context.is_admin else context
-    as_uuid = canonical_uuid(ident)
-    if as_uuid is not None:
-        try:
-            return containers.get(session, context, as_uuid, by_uuid=True)
-        except ContainerNotFound:
-            pass
-    return containers.get(session, context, ident, by_uuid=False)
+    return by_uuid_or_name(ident, functools.partial(containers.get, session, context))
 
 
 def permitted(session: Session, policy: Policy, context: RequestContext, ident: str, rule: str) -> Container:

@@ -4,12 +4,13 @@ A password is encrypted once, before the transaction that stores it, and nothing
 only the node that pulls an image does.
 """
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-from tierce.control.lookup import canonical_uuid
+from tierce.control.lookup import by_uuid_or_name
 from tierce.control.policy import Policy
 from tierce.db import registries
 from tierce.db.engine import Database
@@ -17,7 +18,7 @@ from tierce.db.secrets import Keyring
 from tierce.db.tables import Registry
 from tierce.model.clock import Clock
 from tierce.model.context import RequestContext
-from tierce.model.errors import InvalidValue, NotAuthorized, RegistryNotFound
+from tierce.model.errors import InvalidValue, NotAuthorized
 from tierce.model.spec import ListQuery
 
 
@@ -123,10 +124,4 @@ def find(session: Session, context: RequestContext, ident: str) -> Registry:
     Raises RegistryNotFound, Conflict for an ambiguous name.
     """
     context = context.spanning() if context.is_admin else context
-    as_uuid = canonical_uuid(ident)
-    if as_uuid is not None:
-        try:
-            return registries.get(session, context, as_uuid, by_uuid=True)
-        except RegistryNotFound:
-            pass
-    return registries.get(session, context, ident, by_uuid=False)
+    return by_uuid_or_name(ident, functools.partial(registries.get, session, context))
