@@ -5,6 +5,10 @@ import os
 import pathlib
 from collections.abc import Callable
 
+from tierce.cli.malloc import give_large_blocks_back
+
+give_large_blocks_back()  # Before anything of a test, as the programs do.
+
 
 def resident_peak(work: Callable[[], object], pid: int | None = None) -> int:
     """Bytes by which the process (None: this one) is larger at the call's worst moment than before it."""

@@ -13,7 +13,7 @@ import falcon
 import orjson
 
 from tierce.api.http import Request
-from tierce.api.middleware.body_limit import too_large
+from tierce.api.received import received
 from tierce.model.errors import InvalidValue, MalformedBody, SchemaInvalid
 
 MAX_DEPTH: Final = 32
@@ -47,15 +47,15 @@ def body(req: Request, opaque: str | None = None) -> dict[str, Any]:
     Clients send JSON under any content type, so only forms go by their label. The string in the field
     `opaque` may hold anything, NUL characters too. Raises MalformedBody.
     """
-    raw = _read(req)
-    if not raw:
-        return {}
-    if (req.content_type or "").partition(";")[0].strip().lower() == falcon.MEDIA_URLENCODED:
-        return dict(single(_pairs(raw, "form")))
-    try:
-        document = orjson.loads(raw)
-    except orjson.JSONDecodeError as exc:
-        raise MalformedBody(f"The request body is not valid JSON: {exc}") from exc
+    with received(req) as raw:
+        if not raw:
+            return {}
+        if (req.content_type or "").partition(";")[0].strip().lower() == falcon.MEDIA_URLENCODED:
+            return dict(single(_pairs(bytes(raw), "form")))
+        try:
+            document = raw.json(opaque)
+        except orjson.JSONDecodeError as exc:
+            raise MalformedBody(f"The request body is not valid JSON: {exc}") from exc
     if not isinstance(document, dict):
         raise MalformedBody("The request body must be a JSON object.")
     _require_carriable(
@@ -82,26 +82,6 @@ def require_json(req: Request) -> None:
         raise falcon.HTTPUnsupportedMediaType(
             description=f"Content-Type must be application/json, not '{req.content_type or ''}'."
         )
-
-
-def _read(req: Request) -> bytes:
-    try:
-        raw = _receive(req)
-    except (ValueError, OSError) as exc:
-        # The server's streams raise these for bad chunks, and for clients that stall or go away.
-        raise MalformedBody("The request body is not validly encoded, or did not arrive.") from exc
-    if len(raw) > req.body_limit:
-        raise too_large(req.body_limit)
-    return raw
-
-
-def _receive(req: Request) -> bytes:
-    if req.content_length is not None:
-        return req.bounded_stream.read()
-    if not req.env.get("wsgi.input_terminated"):
-        return b""
-    raw: bytes = req.stream.read(req.body_limit + 1)
-    return raw
 
 
 def _pairs(raw: bytes, where: str) -> dict[str, list[str]]:

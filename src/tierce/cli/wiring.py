@@ -19,6 +19,7 @@ from tierce.agent.runner import Observer
 from tierce.api.app import create_app
 from tierce.api.front import Wsgi, put_before
 from tierce.api.health import Dependency
+from tierce.cli.malloc import give_large_blocks_back
 from tierce.control.build import build_services
 from tierce.db import clouds
 from tierce.db.engine import Database, parse_url
@@ -69,6 +70,7 @@ class Stop:
 
 def prepare(conf: cfg.ConfigOpts) -> None:
     """What every program does first."""
+    give_large_blocks_back()
     logs.setup(conf)
     # Database and volumes hold what users injected: nobody else on the machine reads them.
     os.umask(0o077)

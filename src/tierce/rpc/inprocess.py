@@ -2,9 +2,9 @@
 
 Messages go from the sender's thread straight to the reader's callback, which hands them to its thread
 pool; nobody polls. What crosses is JSON text, so that nothing works here that would not work over a
-real bus. As there, a mailbox comes into being with its first reader and keeps messages while nobody
-reads it; a message is delivered at most once; a call that nobody took before its caller gave up is
-not delivered any more.
+real bus; only long texts, such as archives, are handed over as they are. As there, a mailbox comes into
+being with its first reader and keeps messages while nobody reads it; a message is delivered at most
+once; a call that nobody took before its caller gave up is not delivered any more.
 
 Drivers of one name in one process share one bus, which goes away with the last of them.
 """
@@ -17,20 +17,43 @@ import time
 import weakref
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
 
 import oslo_messaging
 from oslo_messaging._drivers import base, common
 from oslo_serialization import jsonutils
 
+_LONG: Final = 64 * 1024
+"""Characters from which on a text is too long to be copied."""
+
 Address = tuple[str, str, str | None]
 """Exchange, topic, and server (None: whichever server comes next)."""
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Packed:
+    """A head, and values by name: all of it JSON but the values that are long texts."""
+
+    json: str
+    long_texts: dict[str, str]
+
+    @classmethod
+    def of(cls, head: Any, values: dict[str, Any]) -> "_Packed":
+        long = {
+            name: value for name, value in values.items() if isinstance(value, str) and len(value) > _LONG
+        }
+        rest = {name: value for name, value in values.items() if name not in long}
+        return cls(jsonutils.dumps([head, rest]), long)
+
+    def opened(self) -> tuple[Any, dict[str, Any]]:
+        head, rest = jsonutils.loads(self.json)
+        return head, rest | self.long_texts
+
+
 @dataclasses.dataclass(slots=True)
 class _Letter:
-    body: str
-    reply_to: queue.SimpleQueue[str] | None = None
+    body: _Packed
+    reply_to: queue.SimpleQueue[_Packed] | None = None
     deadline: float | None = None
 
     @property
@@ -104,8 +127,8 @@ class _Incoming(base.RpcIncomingMessage):  # type: ignore[misc]  # the library i
     """A delivered letter, opened."""
 
     def __init__(self, letter: _Letter) -> None:
-        content = jsonutils.loads(letter.body)
-        super().__init__(content["context"], content["message"])
+        (context, message), args = letter.body.opened()
+        super().__init__(context, message | {"args": args})
         self._reply_to = letter.reply_to
 
     def reply(
@@ -115,7 +138,7 @@ class _Incoming(base.RpcIncomingMessage):  # type: ignore[misc]  # the library i
     ) -> None:
         if self._reply_to is not None:
             text = common.serialize_remote_exception(failure) if failure else None
-            self._reply_to.put(jsonutils.dumps({"result": reply, "failure": text}))
+            self._reply_to.put(_Packed.of(text, {"result": reply}))
 
     def heartbeat(self) -> None:
         """Nothing to do: a caller in the same process sees no sign of life less or more."""
@@ -177,8 +200,8 @@ class InProcessDriver(base.BaseDriver):  # type: ignore[misc]  # the library is 
         """
         if target.fanout:
             raise NotImplementedError("The bus inside a process has no fanout")
-        body = jsonutils.dumps({"context": ctxt, "message": message})
-        letter = _Letter(body)
+        head = {name: part for name, part in message.items() if name != "args"}
+        letter = _Letter(_Packed.of((ctxt, head), message.get("args", {})))
         if wait_for_reply:
             letter.reply_to = queue.SimpleQueue()
             letter.deadline = None if timeout is None else time.monotonic() + timeout
@@ -188,11 +211,11 @@ class InProcessDriver(base.BaseDriver):  # type: ignore[misc]  # the library is 
         if letter.reply_to is None:
             return None
         try:
-            reply = jsonutils.loads(letter.reply_to.get(timeout=timeout))
+            failure, reply = letter.reply_to.get(timeout=timeout).opened()
         except queue.Empty:
             raise oslo_messaging.MessagingTimeout(f"No reply on topic {topic}") from None
-        if reply["failure"]:
-            raise common.deserialize_remote_exception(reply["failure"], self._allowed_remote_exmods)
+        if failure:
+            raise common.deserialize_remote_exception(failure, self._allowed_remote_exmods)
         return reply["result"]
 
     def listen(self, target: Any, _batch_size: int, _batch_timeout: float | None) -> _Listener:
