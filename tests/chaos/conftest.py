@@ -6,13 +6,13 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from tests.support.chaos_program import SetClock
-from tests.support.databases import MariaDB, Servers
+from tests.support.databases import Servers
 from tests.support.machines import Machine
 from tests.support.programs import NEVER, Programs
 from tests.support.rabbitmq import RabbitMQ
@@ -60,13 +60,6 @@ def servers() -> Iterator[Servers]:
 
 
 @pytest.fixture
-def mariadb(servers: Servers) -> MariaDB:
-    server = servers.server("mariadb")
-    assert isinstance(server, MariaDB)
-    return server
-
-
-@pytest.fixture
 def directory() -> Iterator[pathlib.Path]:
     """Not under pytest's own directories: a socket's path has a limit of 108 bytes."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="tierce-chaos-"))
@@ -74,40 +67,50 @@ def directory() -> Iterator[pathlib.Path]:
     shutil.rmtree(directory)
 
 
+Engines = Mapping[str, FakeEngine]
+
+
+@pytest.fixture
+def engines(directory: pathlib.Path) -> Iterator[Engines]:
+    """Those of the nodes, by host. They are here, and outlive the nodes' agents."""
+    with contextlib.ExitStack() as stack:
+        engines = {}
+        for host in HOSTS:
+            engines[host] = FakeEngine(SetClock(directory, host))
+            for call in sorted(CALLS):
+                engines[host].script(call, delay=PACE, times=sys.maxsize)
+            stack.callback(Machine(directory / f"{host}.machine", engines[host]).close)
+        yield engines
+
+
 NewStorm = Callable[..., Storm]
 
 
 @pytest.fixture
 def new_storm(
-    rabbitmq: RabbitMQ, servers: Servers, directory: pathlib.Path, table: Table
+    rabbitmq: RabbitMQ, servers: Servers, directory: pathlib.Path, engines: Engines, table: Table
 ) -> Iterator[NewStorm]:
-    """Make a cloud of an API and two nodes, whose machines are here and outlive their agents.
+    """Make a cloud of an API and two nodes.
 
-    `poll_interval`: seconds between looks of agents that nothing announced.
+    `database` is the kind of its server; the rest are more options of the group `agent`, and of others.
     """
     with contextlib.ExitStack() as stack:
 
-        def new(*, poll_interval: int = NEVER) -> Storm:
-            clock = SetClock(directory)
-            clock.step(0)
-            engines = {}
-            for host in HOSTS:
-                engines[host] = FakeEngine(clock)
-                for call in sorted(CALLS):
-                    engines[host].script(call, delay=PACE, times=sys.maxsize)
-                stack.callback(Machine(directory / f"{host}.machine", engines[host]).close)
-
+        def new(
+            database: str = "mariadb", agent: Mapping[str, object] = {}, **options: Mapping[str, object]
+        ) -> Storm:
             def look() -> dict[str, Seen]:
                 return {host: seen_in(engine) for host, engine in engines.items()}
 
-            database_url = stack.enter_context(servers.database("mariadb"))
+            database_url = stack.enter_context(servers.database(database))
             programs = Programs(
                 directory,
                 rabbitmq.url(),
                 database_url,
                 HOSTS,
                 PROGRAM,
-                agent={"poll_interval": poll_interval, "graceful_stop": 5, "retry_interval": 1},
+                agent={"poll_interval": NEVER, "graceful_stop": 5, "retry_interval": 1, **agent},
+                **options,
             )
             stack.callback(programs.stop)
             storm = Storm(directory, programs, database_url, look, table)

@@ -1,4 +1,4 @@
-"""The Docker Engine of a node is restarted under its agent, in the middle of its work."""
+"""The Docker Engine of a node is stopped and started under its agent, in the middle of its work."""
 
 import contextlib
 import pathlib
@@ -18,6 +18,9 @@ from tests.support.storm import Storm, Table
 
 POLITE = ["sh", "-c", "trap 'exit 0' TERM; sleep 1000 & wait"]
 BODIES = ({"image": BUSYBOX, "command": POLITE}, {"image": BUSYBOX, "command": POLITE, "auto_heal": True})
+
+DOWN = 4
+"""Requests accepted while it is down."""
 
 
 @pytest.fixture
@@ -40,7 +43,7 @@ def seen_in(client: docker.DockerClient) -> Seen:
     )
 
 
-def test_dockerd_restarted(
+def test_dockerd_restarted_and_down_for_a_while(
     rabbitmq: RabbitMQ, servers: Servers, engine: pathlib.Path, table: Table, rng: random.Random
 ) -> None:
     with contextlib.ExitStack() as stack:
@@ -68,9 +71,13 @@ def test_dockerd_restarted(
         stack.callback(programs.stop)
         programs.start()
         with storm.load(21, clients=2, bodies=BODIES) as load:
-            for _ in range(2):
-                load.wait_for_more(rng.randint(3, 8))
-                dockerd.restart(engine)
-                storm.faults += 1
+            load.wait_for_more(rng.randint(3, 8))
+            dockerd.restart(engine)
+            storm.faults += 1
+            load.wait_for_more(rng.randint(3, 8))
+            start = dockerd.stop(engine)
+            storm.faults += 1
+            load.wait_for_more(DOWN)
+            dockerd.start(engine, start)
             load.wait_for_more(8)
-        storm.account("a restart of dockerd", load)
+        storm.account("dockerd restarted, and down for a while", load.record)

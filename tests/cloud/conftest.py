@@ -1,4 +1,4 @@
-"""A cloud of two nodes as real processes, with a RabbitMQ and a MariaDB of the session's own."""
+"""A cloud of two nodes as real processes, with a RabbitMQ of their own, for tests stop it, and a MariaDB."""
 
 import pathlib
 from collections.abc import Iterator
@@ -16,13 +16,6 @@ def rabbitmq() -> Iterator[RabbitMQ]:
     broker = RabbitMQ()
     yield broker
     broker.close()
-
-
-@pytest.fixture(scope="session")
-def servers() -> Iterator[Servers]:
-    servers = Servers()
-    yield servers
-    servers.stop()
 
 
 @pytest.fixture(scope="session")

@@ -8,13 +8,6 @@ from tests.support.databases import KINDS, Servers, connection
 from tierce.db.engine import Database
 
 
-@pytest.fixture(scope="session")
-def servers() -> Iterator[Servers]:
-    servers = Servers()
-    yield servers
-    servers.stop()
-
-
 @pytest.fixture(params=KINDS, scope="session")
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)

@@ -13,6 +13,7 @@ import docker
 import pytest
 
 from tests.support.engines import BUSYBOX
+from tests.support.forked import Forked
 from tests.support.service import Http, Service
 from tests.support.waiting import until
 
@@ -61,7 +62,7 @@ def engine(docker_engine: str) -> Iterator[docker.DockerClient]:
 
 @pytest.fixture
 def service(tmp_path: pathlib.Path, docker_engine: str) -> Iterator[Service]:
-    made = Service(tmp_path / "home", docker_engine, command=CRASHING)
+    made = Service(tmp_path / "home", docker_engine, command=CRASHING, launch=Forked)
     yield made
     if made.process is not None:
         made.kill()

@@ -63,6 +63,24 @@ def test_a_container_runs_on_the_cpus_that_it_is_given_and_then_on_others(bench:
     assert _status(bench, name, "Cpus_allowed_list") == "0"
 
 
+def _pids(bench: Bench, name: str, ps_args: str | None) -> set[int]:
+    table = bench.containers.top(name, ps_args)
+    column = table["Titles"].index("PID")
+    return {int(process[column]) for process in table["Processes"]}
+
+
+@pytest.mark.parametrize("ps_args", [None, "aux", "-eo pid,args", "-eo user,pid,comm", "-ef 1"])
+def test_no_process_outside_the_container_is_listed(bench: Bench, ps_args: str | None) -> None:
+    name, _another = bench.start(), bench.start()
+    assert _pids(bench, name, ps_args) == {bench.report(name).pid}
+
+
+def test_nor_is_one_that_is_asked_for_by_its_id(bench: Bench) -> None:
+    name, another = bench.start(), bench.start()
+    for outside in (1, os.getpid(), bench.report(another).pid):
+        assert _pids(bench, name, str(outside)) <= {bench.report(name).pid}
+
+
 def test_an_image_without_a_shell_runs(bench: Bench) -> None:
     name = bench.start(image=NOSHELL, command=())
     report = bench.report(name)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support import dockerd
 from tests.support.containers import FOREVER, POLITE, behind, execute, run, states
-from tests.support.engines import BUSYBOX, private_engine, url
+from tests.support.engines import BUSYBOX, SUITE, private_engine, url
 from tests.support.proxy import EngineProxy
 from tests.support.service import Http, Service, running
 from tests.support.team import delete_all
@@ -168,7 +168,7 @@ class TestHung:
 
 def test_a_restart_of_the_engine_ends_containers_and_the_api_follows(tmp_path: pathlib.Path) -> None:
     with (
-        private_engine() as directory,
+        private_engine(SUITE) as directory,
         running(Service(tmp_path, url(directory), options=OPTIONS)) as service,
     ):
         http = Http(service)
@@ -180,3 +180,47 @@ def test_a_restart_of_the_engine_ends_containers_and_the_api_follows(tmp_path: p
         until(lambda: http.raw("GET", f"/containers/{stays}/logs").ok)
         run(http)
         delete_all(http)
+
+
+def test_of_stopped_containers_a_restart_of_the_engine_starts_those_that_always_run(
+    tmp_path: pathlib.Path,
+) -> None:
+    with (
+        private_engine(SUITE) as directory,
+        running(Service(tmp_path, url(directory), options=OPTIONS)) as service,
+    ):
+        http = Http(service)
+        always, unless_stopped = (
+            run(http, command=POLITE, restart_policy={"Name": policy})
+            for policy in ("always", "unless-stopped")
+        )
+        for ident in (always, unless_stopped):
+            http.call("POST", f"/containers/{ident}/stop")
+            http.wait(ident, "Stopped")
+        dockerd.restart(directory)
+        http.wait(always, "Running")
+        assert http.call("GET", f"/containers/{unless_stopped}")["status"] == "Stopped"
+        delete_all(http)
+
+
+def test_containers_that_outlive_a_restart_of_the_engine_are_left_as_they_are(tmp_path: pathlib.Path) -> None:
+    with (
+        private_engine(SUITE) as directory,
+        contextlib.closing(docker.DockerClient(url(directory))) as engine,
+    ):
+        dockerd.start(directory, [*dockerd.stop(directory), "--live-restore"])
+        with running(Service(tmp_path, url(directory), options=OPTIONS)) as service:
+            http = Http(service)
+            until(lambda: http.call("GET", "/hosts")["hosts"][0]["cpus"])
+            witness, *idents = (run(http, command=POLITE) for _ in range(3))
+            before = [behind(engine, ident).attrs["State"]["Pid"] for ident in idents]
+            dockerd.restart(directory)
+            until(lambda: http.raw("GET", f"/containers/{idents[0]}/logs").ok)
+            behind(engine, witness).kill()
+            http.wait(witness, "Stopped")  # the service looks at the Engine again
+            for ident in idents:
+                assert http.call("GET", f"/containers/{ident}")["status"] == "Running"
+                actions = http.call("GET", f"/containers/{ident}/container_actions")["containerActions"]
+                assert [each["action"] for each in actions] == ["create"]
+            assert [behind(engine, ident).attrs["State"]["Pid"] for ident in idents] == before
+            delete_all(http)

@@ -1,35 +1,19 @@
-"""A user of the API whose requests go through the WSGI application, and waiting for what they lead to."""
+"""A user of the API whose requests go through the WSGI application."""
 
 import base64
 import json
-import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import falcon.testing
 
 from tests.support import contract
-
-T = TypeVar("T")
-
-DEADLINE = 20.0
-"""Seconds that anything may take which a test waits for."""
+from tests.support.waiting import until
 
 IMAGE = "tierce-test/busybox:1"
 """What every node has."""
 
 FOREVER = ["sleep", "3600"]
-
-
-def until(done: Callable[[], T], state: Callable[[], object] = lambda: "", timeout: float = DEADLINE) -> T:
-    """Wait until `done` gives something true, which is returned; AssertionError with `state` otherwise."""
-    deadline = time.monotonic() + timeout
-    pause = 0.002
-    while not (result := done()):
-        assert time.monotonic() < deadline, f"not in {timeout:g} s: {state()}"
-        time.sleep(pause)
-        pause = min(pause * 1.5, 0.03)
-    return result
 
 
 class Client:
@@ -103,14 +87,13 @@ class Client:
     def wait(self, ident: str, *statuses: str) -> dict[str, Any]:
         """Wait until it has one of these statuses and no action holds it; the container."""
 
-        def there() -> dict[str, Any] | None:
-            found = self.show(ident)
-            return found if found and found["status"] in statuses and not found["task_state"] else None
+        def rests(found: dict[str, Any] | None) -> bool:
+            return found is not None and found["status"] in statuses and not found["task_state"]
 
-        return until(there, lambda: self.show(ident)) or {}
+        return until(lambda: self.show(ident), rests) or {}
 
     def wait_gone(self, ident: str) -> None:
-        until(lambda: self.show(ident) is None, lambda: self.show(ident))
+        until(lambda: self.show(ident), lambda found: found is None)
 
     def actions(self, ident: str) -> list[tuple[str, str | None]]:
         """Name and message of every action of a container, the oldest first."""

@@ -23,7 +23,8 @@ from oslo_config import cfg
 from sqlalchemy import select, update
 
 from tests.support import soundness
-from tests.support.client import IMAGE, Client, until
+from tests.support.client import IMAGE, Client
+from tests.support.waiting import until
 from tierce import config
 from tierce.agent.agent import Agent
 from tierce.agent.runner import Observer
@@ -254,11 +255,12 @@ class Cloud:
 
     def wait_idle(self) -> None:
         """Wait until no action is unfinished on any node that has an agent, and these rest."""
-        agents = [node.agent for node in self.nodes.values() if node.agent]
-        until(
-            lambda: not self.unfinished() and all(agent.wait_idle(0) for agent in agents),
-            lambda: f"unfinished: {self.unfinished()}",
-        )
+        agents = {name: node.agent for name, node in self.nodes.items() if node.agent}
+
+        def busy() -> Sequence[object]:
+            return self.unfinished() or [name for name, agent in agents.items() if not agent.wait_idle(0)]
+
+        until(busy, lambda found: not found)
 
     def unfinished(self) -> list[tuple[str, str | None, str | None]]:
         """Container, action and state of what nodes with an agent have yet to end."""
@@ -296,7 +298,7 @@ class Cloud:
     def wait_sound(self) -> None:
         """Wait until the cloud rests, and nothing in it is broken."""
         self.wait_idle()
-        until(lambda: not self.broken(), self.broken)
+        until(self.broken, lambda found: not found)
 
     def _networks(self, conf: cfg.ConfigOpts) -> NetworkResolver:
         return BridgeResolver(self.database.read(clouds.ident), AddressPool.from_conf(conf))

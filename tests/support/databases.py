@@ -5,8 +5,9 @@
         ...
     servers.stop()
 
-The servers come from Debian's packages, listen on unix sockets alone, run as an account without rights
-when the tests run as root (both refuse root), and are tuned to forget: a crash of theirs may cost a run.
+The servers come from Debian's packages, listen on unix sockets alone, and run as an account without rights
+when the tests run as root (both refuse root). What they commit they leave to the machine to write: it
+outlives a kill of theirs, and no crash of the machine.
 """
 
 import contextlib
@@ -16,6 +17,7 @@ import os
 import pathlib
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -88,9 +90,10 @@ class MariaDB:
         options = [
             "--no-defaults",
             f"--datadir={directory / 'data'}",
+            f"--tmpdir={directory}",  # a server that starts clears away what others have in /tmp
             "--innodb-buffer-pool-size=64M",
             "--innodb-log-file-size=48M",
-            "--innodb-flush-log-at-trx-commit=0",
+            "--innodb-flush-log-at-trx-commit=2",
             "--skip-innodb-doublewrite",
         ]
         install = ["mariadb-install-db", "--auth-root-authentication-method=normal", "--skip-test-db"]
@@ -133,7 +136,7 @@ class MariaDB:
         _stop(self._process)
 
     def kill(self) -> None:
-        """SIGKILL: transactions under way are lost, and with them what it was told to forget."""
+        """SIGKILL: transactions under way are lost, and no others."""
         self._process.kill()
         self._process.wait()
 
@@ -185,16 +188,18 @@ class PostgreSQL:
             "listen_addresses": "",
             "unix_socket_directories": str(directory),
             "fsync": "off",
-            "synchronous_commit": "off",
             "full_page_writes": "off",
             "max_connections": "400",
             "lc_messages": "C",
         }
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-        self._process = _spawn(
-            [_program("postgres", programs), "-D", str(directory / "data"), *options], directory / "log"
-        )
-        _await(self._process, directory / "log", self._answers)
+        self._command = [_program("postgres", programs), "-D", str(directory / "data"), *options]
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        self._process = _spawn(self._command, self._directory / "log")
+        _await(self._process, self._directory / "log", self._answers)
 
     def url(self, name: str) -> str:
         return f"postgresql+psycopg://postgres@/{name}?host={self._directory}"
@@ -209,7 +214,18 @@ class PostgreSQL:
         self.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
     def stop(self) -> None:
-        _stop(self._process)
+        # What programs have open is closed, and not waited for.
+        _stop(self._process, signal.SIGINT)
+
+    def kill(self) -> None:
+        """SIGKILL, all of its processes: transactions under way are lost, and no others."""
+        pids = [self._process.pid, *_children(self._process.pid)]
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self._process.wait()
+        # It does not start while one of them still has its memory.
+        until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in pids))
 
     def execute(self, statement: str) -> None:
         with self._connect() as connection:
@@ -323,6 +339,10 @@ def _await(process: "subprocess.Popen[bytes]", log: pathlib.Path, answers: Calla
     assert process.poll() is None, log.read_text(errors="replace")
 
 
-def _stop(process: "subprocess.Popen[bytes]") -> None:
-    process.terminate()
+def _stop(process: "subprocess.Popen[bytes]", number: signal.Signals = signal.SIGTERM) -> None:
+    process.send_signal(number)
     process.wait(_START)
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]

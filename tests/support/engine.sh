@@ -23,7 +23,11 @@ make_tree() (
   [ -d "$root" ] && return
   rm -rf "$root.new"
   debootstrap --variant=minbase --include=docker.io,containerd,runc,iptables,procps,ca-certificates \
-    "$suite" "$root.new" >"$dir/tree.log" 2>&1
+    "$suite" "$root.new" >"$dir/tree.log" 2>&1 || {
+    echo "debootstrap cannot make a tree of $suite:" >&2
+    tail -n 20 "$dir/tree.log" >&2
+    return 1
+  }
   mv "$root.new" "$root"
 )
 
@@ -33,6 +37,7 @@ enter_tree() {
   mount --bind "$root" "$root"
   for each in proc sys dev; do mount --rbind "/$each" "$root/$each"; done
   mount -t tmpfs tmpfs "$root/run"
+  mount --rbind /tmp "$root/tmp"  # where tests keep what they mount into containers
   mkdir -p "$root$dir"
   mount --bind "$dir" "$root$dir"
   cd "$root"

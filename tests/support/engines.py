@@ -18,6 +18,9 @@ BUSYBOX = "tierce-test/busybox:1"
 NOSHELL = "tierce-test/noshell:1"
 """One static program as its entry point, and no shell."""
 
+SUITE = os.environ.get("TIERCE_TEST_ENGINE", "host")
+"""Whose Engine the session's is: this machine's, or that of a release of Debian. See engine.sh."""
+
 
 @contextlib.contextmanager
 def private_engine(suite: str = "host") -> Iterator[pathlib.Path]:
@@ -40,8 +43,8 @@ def url(directory: pathlib.Path) -> str:
 
 @pytest.fixture(scope="session")
 def docker_engine_directory() -> Iterator[pathlib.Path]:
-    """The session's Engine, of the suite that $TIERCE_TEST_ENGINE names (default: this machine's)."""
-    with private_engine(os.environ.get("TIERCE_TEST_ENGINE", "host")) as directory:
+    """The session's Engine, of the suite `SUITE`."""
+    with private_engine(SUITE) as directory:
         yield directory
 
 

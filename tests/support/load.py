@@ -23,7 +23,8 @@ _PAUSE = 0.15
 _REFUSALS = (409, 503, 504)
 """What may be answered while something is broken: not in this state, not up, not now."""
 
-_CHANGES = ("start", "stop", "reboot", "kill", "pause", "unpause", "start", "stop", "DELETE", "DELETE")
+DELETE = "delete"
+_CHANGES = ("start", "stop", "reboot", "kill", "pause", "unpause", "start", "stop", DELETE, DELETE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,6 +47,12 @@ class Record:
     unknown: int = 0
     wrong: list[str] = dataclasses.field(default_factory=list)
     """Answers that must not be given whatever is broken."""
+
+    def accept(self, answer: requests.Response, uuid: str, what: str) -> None:
+        """Note a request that was answered with yes."""
+        self.accepted.append(Accepted(uuid, answer.headers["X-Openstack-Request-Id"], what))
+        if what == DELETE:
+            self.deleted.add(uuid)
 
     @property
     def kept(self) -> set[str]:
@@ -106,7 +113,7 @@ class Load:
             self._accept(answer, uuid, "create")
 
     def _change(self, http: Http, uuid: str, what: str, own: list[str]) -> None:
-        deletes = what == "DELETE"
+        deletes = what == DELETE
         method, path = ("DELETE", "?stop=true") if deletes else ("POST", f"/{what}")
         answer = self._ask(http, method, f"/containers/{uuid}{path}")
         if answer is None or answer.status_code >= 500:
@@ -135,7 +142,5 @@ class Load:
 
     def _accept(self, answer: requests.Response, uuid: str, what: str) -> None:
         with self._changed:
-            self.record.accepted.append(Accepted(uuid, answer.headers["X-Openstack-Request-Id"], what))
-            if what == "DELETE":
-                self.record.deleted.add(uuid)
+            self.record.accept(answer, uuid, what)
             self._changed.notify_all()

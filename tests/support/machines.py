@@ -1,7 +1,7 @@
 """A machine that outlives its agents: a fake engine in this process, for agents in processes of their own.
 
     machine = Machine(socket, engine)   # here
-    RemoteRuntime(socket)               # in an agent
+    RemoteRuntime(socket, around)       # in an agent; `around` is told before and after each call
     machine.close()
 
 A call that an agent made before it was killed is carried out all the same, as an Engine does.
@@ -84,8 +84,9 @@ class RemoteRuntime:
 
     name = "the machine"
 
-    def __init__(self, path: pathlib.Path) -> None:
+    def __init__(self, path: pathlib.Path, around: Callable[[str, str], None]) -> None:
         self._path = path
+        self._around = around
         self._threads = threading.local()
 
     @property
@@ -111,8 +112,11 @@ class RemoteRuntime:
         if not hasattr(self._threads, "connection"):
             self._threads.connection = _Client(self._path)
         connection: _Client = self._threads.connection
+        self._around(f"{face}.{method}", "before")
         connection.send(face, method, arguments, more)
-        return connection.receive()
+        answer = connection.receive()
+        self._around(f"{face}.{method}", "after")
+        return answer
 
     def events(self, arguments: tuple[Any, ...], more: dict[str, Any]) -> "RemoteEvents":
         connection = _Client(self._path)

@@ -14,10 +14,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import requests
 
 from tests.support.service import free_port
+from tests.support.threads import at_once
 from tests.support.waiting import until
 
 TIERCE = (sys.executable, "-m", "tierce.cli.main")
@@ -102,6 +104,8 @@ class Programs:
         self._database_url = database_url
         self._command = command
         self._options = options
+        self.admin: tuple[str, str] | None = None
+        """Name and password of an administrator, where the API asks for one."""
         self.port = free_port()
         self.api = Program(
             self.configure("api", api={"port": self.port, "workers": 2}), "api", command=command
@@ -154,17 +158,17 @@ class Programs:
         return file
 
     def start(self) -> None:
-        """Everything, until the API answers and every node is up."""
+        """Everything, until the API answers and every node is up and has said what it has."""
         self.api.start()
         for agent in self.agents.values():
             agent.start()
         self.wait_answering()
         for host in self.agents:
             self.wait_state(host, "up")
+        until(self._hosts_that_have_reported, lambda hosts: hosts >= self.agents.keys())
 
     def stop(self) -> None:
-        for program in (self.api, *self.agents.values()):
-            program.end()
+        at_once([program.end for program in (self.api, *self.agents.values())])
 
     def wait_answering(self) -> None:
         def answers() -> bool:
@@ -181,12 +185,20 @@ class Programs:
         """Wait until the API says that the node is `up` or `down`."""
 
         def states() -> dict[str, str]:
-            answer = requests.get(
-                f"{self.url}/services", headers={"OpenStack-API-Version": "container 1.40"}, timeout=30
-            )
+            headers = {"OpenStack-API-Version": "container 1.40"}
+            answer = requests.get(f"{self.url}/services", headers=headers, auth=self.admin, timeout=30)
             return {service["host"]: service["state"] for service in answer.json()["services"]}
 
         try:
             until(states, lambda seen: seen.get(host) == state)
         except AssertionError as exc:
             raise AssertionError(f"{exc}:\n{self.log}") from None
+
+    def _hosts_that_have_reported(self) -> set[str]:
+        """The nodes that containers can be placed on."""
+        return {each["hostname"] for each in self._list("hosts") if each["mem_total"]}
+
+    def _list(self, what: str) -> list[dict[str, Any]]:
+        headers = {"OpenStack-API-Version": "container 1.40"}
+        answer = requests.get(f"{self.url}/{what}", headers=headers, timeout=30)
+        return list(answer.json()[what])

@@ -67,6 +67,10 @@ class RabbitMQ:
         """Close the connection of every client; its queues stay."""
         self._control("close_all_connections", "a test")
 
+    def opened(self) -> int:
+        """How many connections clients have opened since its start."""
+        return int(self._control("eval", "element(2, hd(ets:lookup(connection_churn_metrics, node())))."))
+
     def received(self) -> int:
         """How many messages clients have sent since its start."""
         counters = "maps:values(rabbit_global_counters:overview())"

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import requests
@@ -25,6 +25,32 @@ def free_port() -> int:
         return port
 
 
+class Process(Protocol):
+    """What is used here of `subprocess.Popen`."""
+
+    pid: int
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+    def send_signal(self, number: int, /) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+def launched(command: Sequence[str], log: pathlib.Path, environment: Mapping[str, str]) -> Process:
+    """A program with `environment` besides our own, and with its output at the end of `log`."""
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            command,
+            stdout=output,
+            stderr=output,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, **environment},
+        )
+
+
 @dataclasses.dataclass
 class Service:
     """One service with a home of its own. `command` starts it, with `--config-file FILE` appended."""
@@ -35,7 +61,8 @@ class Service:
     options: Mapping[str, Mapping[str, object]] = dataclasses.field(default_factory=dict)
     command: Sequence[str] = (sys.executable, "-m", "tierce.cli.main")
     port: int = dataclasses.field(default_factory=free_port)
-    process: subprocess.Popen[bytes] | None = None
+    launch: Callable[[Sequence[str], pathlib.Path, Mapping[str, str]], Process] = launched
+    process: Process | None = None
 
     @property
     def url(self) -> str:
@@ -72,14 +99,8 @@ class Service:
     def start(self, environment: Mapping[str, str] | None = None, wait: bool = True) -> None:
         """Start the process; wait until it answers. Raises AssertionError with its log."""
         self.configure()
-        with open(self.home / "log", "ab") as log:
-            self.process = subprocess.Popen(
-                [*self.command, "--config-file", str(self.config_file), "standalone"],
-                stdout=log,
-                stderr=log,
-                stdin=subprocess.DEVNULL,
-                env={**os.environ, **(environment or {})},
-            )
+        command = [*self.command, "--config-file", str(self.config_file), "standalone"]
+        self.process = self.launch(command, self.home / "log", environment or {})
         if wait:
             self.wait_ready()
 

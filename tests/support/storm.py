@@ -3,7 +3,7 @@
 with storm.load(seed) as load:
     load.wait_for_more(10)
     ...                       # break something
-storm.account("what was broken", load)
+storm.account("what was broken", load.record)
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from tests.support.team import delete_all
 from tests.support.waiting import until
 from tierce.db import actions
 from tierce.db.engine import DATABASE_TROUBLE
-from tierce.db.tables import Container, ContainerAction
+from tierce.db.tables import Allocation, Container, ContainerAction
 from tierce.model.lifecycle import Status
 
 _SETTLES = 90
@@ -75,11 +75,11 @@ class Storm:
         self.faults = 0
         self._look = look
         self._table = table
-        self._database = connection(database_url)
+        self.database = connection(database_url)
         self._begun = time.monotonic()
 
     def close(self) -> None:
-        self._database.close()
+        self.database.close()
 
     @contextlib.contextmanager
     def load(
@@ -89,14 +89,19 @@ class Storm:
         with load.running():
             yield load
 
-    def account(self, fault: str, load: Load) -> None:
+    def wait_rest(self, *hosts: str) -> None:
+        """Wait until no action is left to be done, on these nodes or (none given) on any."""
+        losses = self._wait_for(lambda: self.restless(*hosts), "it has come to rest")
+        assert not losses, "\n".join([*losses, self.programs.log])
+
+    def account(self, fault: str, record: Record, also: Callable[[], list[str]] = list) -> None:
         """Wait until the cloud rests, compare it with what was promised, delete everything and look again.
 
-        Raises AssertionError with every loss.
+        `also` looks for more losses in a cloud that rests. Raises AssertionError with every loss.
         """
-        record = load.record
-        losses = [*record.wrong, *self._wait_for(self._restless, "it has come to rest")]
-        losses += self._wait_for(lambda: soundness.broken(self._database, self._look()), "all is sound")
+        losses = [*record.wrong, *self._wait_for(self.restless, "it has come to rest")]
+        losses += self._wait_for(lambda: soundness.broken(self.database, self._look()), "all is sound")
+        losses += also()
         failed, missing = self._kept_promises(record)
         losses += missing
         losses += self._delete_all()
@@ -112,6 +117,16 @@ class Storm:
         count.seconds += time.monotonic() - self._begun
         assert not losses, "\n".join([*losses, "failed: ", *failed, self.programs.log])
 
+    def uuids_on(self, host: str) -> list[str]:
+        """The containers that a node has, by the database."""
+        there = select(Container.uuid).where(Container.host == host)
+        return self.database.read(lambda session: list(session.scalars(there)))
+
+    def claims(self) -> set[str]:
+        """The containers that hold something of a node."""
+        holders = select(Allocation.consumer_uuid)
+        return self.database.read(lambda session: set(session.scalars(holders)))
+
     def _delete_all(self) -> list[str]:
         http = Http(self.programs)
         with contextlib.closing(http):
@@ -121,22 +136,22 @@ class Storm:
                 return [f"Not everything could be deleted: {exc}"]
         return []
 
-    def _restless(self) -> list[str]:
-        rows = self._database.read(
-            lambda session: session.execute(
-                select(ContainerAction.container_uuid, ContainerAction.action, ContainerAction.state).where(
-                    ContainerAction.state.in_([actions.State.QUEUED, actions.State.RUNNING])
-                )
-            ).all()
-        )
+    def restless(self, *hosts: str) -> list[str]:
+        """Sentences about actions that are left to be done, on these nodes or (none given) on any."""
+        unfinished = select(
+            ContainerAction.container_uuid, ContainerAction.action, ContainerAction.state
+        ).where(ContainerAction.state.in_([actions.State.QUEUED, actions.State.RUNNING]))
+        if hosts:
+            unfinished = unfinished.where(ContainerAction.host.in_(hosts))
+        rows = self.database.read(lambda session: session.execute(unfinished).all())
         return [f"{uuid}: {action} is {state}" for uuid, action, state in rows]
 
     def _kept_promises(self, record: Record) -> tuple[list[str], list[str]]:
         """Accepted actions that failed, and what was accepted and is not to be found."""
-        there = self._database.read(
+        there = self.database.read(
             lambda session: {row.uuid: row for row in session.scalars(select(Container))}
         )
-        ended = self._database.read(
+        ended = self.database.read(
             lambda session: {
                 (row.container_uuid, row.request_id): row for row in session.scalars(select(ContainerAction))
             }
@@ -159,7 +174,7 @@ class Storm:
 
     def _left_over(self) -> list[str]:
         volumes = [f"{path} is there" for path in self.directory.glob("*/mnt/*-*")]
-        return soundness.left_over(self._database, self._look()) + volumes
+        return soundness.left_over(self.database, self._look()) + volumes
 
     def _wait_for(self, look: Callable[[], list[str]], what: str) -> list[str]:
         """What is still wrong when it should long be right."""

@@ -13,7 +13,9 @@ def until(look: Callable[[], T], accept: Callable[[T], object] = bool, timeout: 
     Raises AssertionError with the last thing seen after `timeout` s.
     """
     deadline = time.monotonic() + timeout
+    pause = 0.002
     while not accept(seen := look()):
         assert time.monotonic() < deadline, f"still {seen!r} after {timeout:g} s"
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.03)
     return seen

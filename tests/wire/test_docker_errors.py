@@ -150,6 +150,11 @@ def test_a_list_of_another_shape_is_a_failure_of_docker(bench: Bench, body: byte
         bench.docker().containers.list({"a": "b"})
 
 
+def test_processes_of_which_there_are_none_are_an_empty_list(bench: Bench) -> None:
+    bench.engine({"GET /containers/zun-1/top?ps_args=1": Answer(body={"Titles": ["PID"], "Processes": None})})
+    assert bench.docker().containers.top("zun-1", "1") == {"Titles": ["PID"], "Processes": []}
+
+
 def test_a_state_that_makes_no_sense_is_a_failure_that_quotes_it(bench: Bench) -> None:
     bench.engine({"GET /containers/zun-1/json": inspection("melting")})
     with pytest.raises(RuntimeFailure, match="melting"):

@@ -30,7 +30,7 @@ SPEC = RuntimeSpec(
 CREATE = {
     "Image": "busybox:1",
     "Labels": OWNER,
-    "HostConfig": {"NetworkMode": "front", "SecurityOpt": ["no-new-privileges"], "PidsLimit": 4096},
+    "HostConfig": {"NetworkMode": "none", "SecurityOpt": ["no-new-privileges"], "PidsLimit": 4096},
     "NetworkingConfig": {"EndpointsConfig": {"front": {}}},
 }
 CONNECT = {"Container": "c0ffee", "EndpointConfig": {"Aliases": ["web"]}}

@@ -73,6 +73,9 @@ class EngineArchives:
             self._connection.call("HEAD", _ARCHIVE, ref, params={"path": "/"})
             if not self._has(ref, path):
                 raise PathNotFound(f"There is no file or directory {path} in the container.") from exc
+            if isinstance(exc, RuntimeNotFound):
+                # Docker 26 says so also when a link in an archive leads to a file that is not there.
+                raise RuntimeFailure(exc.message) from exc
             raise
 
     def _has(self, ref: str, path: str) -> bool:

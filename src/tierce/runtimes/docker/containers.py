@@ -178,7 +178,8 @@ class EngineContainers:
         params = {"ps_args": ps_args} if ps_args else None
         with report.readable():
             table = self._connection.call("GET", "/containers/{}/top", ref, params=params)
-            return {"Titles": table["Titles"], "Processes": table["Processes"]}
+            # Of no processes at all an Engine gives null.
+            return {"Titles": table["Titles"], "Processes": table["Processes"] or []}
 
     def stats(self, ref: str) -> StatsSample:
         """As the protocol says; takes about a second, since the Engine compares two readings."""

@@ -107,7 +107,16 @@ def _host_config(spec: RuntimeSpec, security: SecurityDefaults) -> dict[str, Any
         "Privileged": spec.privileged,
         **({} if spec.privileged else _confinement(security)),
     }
-    return {"NetworkMode": spec.networks[0].network if spec.networks else "none", **_meant(optional)}
+    return {"NetworkMode": _network_mode(spec), **_meant(optional)}
+
+
+def _network_mode(spec: RuntimeSpec) -> str:
+    """Nowhere, beside its endpoints: Docker 26 starts no container whose mode names a network that is gone,
+    also when the container has left it.
+    """
+    primary = spec.networks[0] if spec.networks else None
+    # Engines before API 1.44 give it its MAC address in the network that is named here alone.
+    return primary.network if primary and primary.mac_address else "none"
 
 
 def _confinement(security: SecurityDefaults) -> dict[str, Any]:
