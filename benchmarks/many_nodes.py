@@ -2,7 +2,8 @@
 
     python -m benchmarks.many_nodes [load | engine | cost | idle]...
 
-load: 500 creates, stops and starts from 20 clients, on nodes with fake engines. engine: POST run to Running
+load: 500 creates, stops and starts from 20 clients, on nodes with fake engines; of one project, and of ten
+in the same cloud: those of one wait for each other while its quota is counted. engine: POST run to Running
 of one node with a private Engine, against docker-py (see `create`). cost: what a request costs the
 database and the bus, as they count it. idle: the same of nodes that nobody asks anything, their intervals
 a tenth of the defaults. All of them when none is named. `engine` needs root.
@@ -32,8 +33,11 @@ from tests.support.engines import url as engine_url
 from tests.support.programs import TIERCE, Programs
 from tests.support.rabbitmq import RabbitMQ
 from tests.support.service import Http
+from tierce.identity.accounts import Role
+from tierce.identity.users import UserFiles
 
 NODES = [f"node{number}" for number in range(1, 5)]
+PROJECTS = 10
 CONTAINERS = 500
 CLIENTS = 20
 REQUESTS = 20
@@ -54,8 +58,17 @@ class Cloud:
     programs: Programs
     database: Engine
     bus: RabbitMQ
+    asked: int = 0
+    """Queries of our own by `rows`."""
+    _lock: threading.Lock = dataclasses.field(default_factory=threading.Lock)
+
+    def client(self, project: int = 0) -> Http:
+        """A client of the project's user, who is an administrator and may choose nodes."""
+        return Http(self.programs, _user(project))
 
     def rows(self, query: str) -> Sequence[Any]:
+        with self._lock:
+            self.asked += 1
         with self.database.connect() as connection:
             return connection.execute(text(query)).all()
 
@@ -65,6 +78,11 @@ class Cloud:
         while found := self.rows(query):
             assert time.monotonic() < deadline, found[:3]
             time.sleep(0.02)
+
+
+def _user(project: int) -> tuple[str, str]:
+    """Name and password."""
+    return f"user{project}", f"password {project}"
 
 
 @contextlib.contextmanager
@@ -77,9 +95,22 @@ def cloud(hosts: Sequence[str], **options: Mapping[str, object]) -> Iterator[Clo
         "DEFAULT": {"default_image_pull_policy": "ifnotpresent", **_DEFAULT, **options.get("DEFAULT", {})},
     }
     try:
-        with tempfile.TemporaryDirectory() as home, servers.database("mariadb") as url:
-            programs = Programs(pathlib.Path(home), bus.url(), url, hosts, command=TIERCE, **groups)
-            database = create_engine(url, isolation_level="AUTOCOMMIT")
+        with tempfile.TemporaryDirectory() as directory, servers.database("mariadb") as url:
+            home = pathlib.Path(directory)
+            user_file, project_file = home / "users", home / "projects"
+            users = UserFiles(user_file, project_file, rounds=4)
+            for project in range(PROJECTS):
+                name, password = _user(project)
+                users.add(name, f"project{project}", Role.ADMIN, password)
+            groups["api"] = {
+                "auth_strategy": "http_basic",
+                "http_basic_auth_user_file": user_file,
+                "http_basic_project_file": project_file,
+            }
+            programs = Programs(home, bus.url(), url, hosts, command=TIERCE, **groups)
+            programs.admin = _user(0)
+            # What looks on is not to be seen in the counters of transactions.
+            database = create_engine(url, isolation_level="AUTOCOMMIT", pool_reset_on_return=None)
             try:
                 programs.start()
                 yield Cloud(programs, database, bus)
@@ -143,9 +174,9 @@ def memory(found: Cloud) -> str:
     return f"API (parent, workers) {workers} MiB PSS; agents {nodes} MiB PSS"
 
 
-def storm(title: str, one: Callable[[Http, int], None], found: Cloud, unfinished: str) -> float:
-    """Have the clients ask for all of it, wait until it is done, and print its rate; when it began."""
-    clients = [Http(found.programs) for _ in range(CLIENTS)]
+def storm(title: str, one: Callable[[Http, int], None], found: Cloud, unfinished: str, projects: int) -> None:
+    """Have the clients ask for all of it, wait until it is done, and print its rate and what it cost."""
+    clients = [found.client(number % projects) for number in range(CLIENTS)]
     numbers = itertools.count()
 
     def work(client: Http) -> None:
@@ -153,6 +184,7 @@ def storm(title: str, one: Callable[[Http, int], None], found: Cloud, unfinished
             one(client, number)
 
     processes = parts(found)
+    meter, asked = Meter(found), found.asked
     before = {part: cpu(of) for part, of in processes.items()}
     begun = time.perf_counter()
     with ThreadPoolExecutor(CLIENTS) as pool:
@@ -161,38 +193,48 @@ def storm(title: str, one: Callable[[Http, int], None], found: Cloud, unfinished
     found.wait(unfinished)
     took = time.perf_counter() - begun
     shares = ", ".join(f"{part} {(cpu(of) - before[part]) / took:.2f}" for part, of in processes.items())
+    counted = meter.read()
+    statements = (_statements(counted) - (found.asked - asked)) / CONTAINERS
+    waits = counted["row_lock_waits"]
     print(f"{title}: {CONTAINERS / accepted:.0f}/s accepted, {CONTAINERS / took:.0f}/s done; cores: {shares}")
-    return begun
+    print(f"  each: {statements:.1f} statements, {counted['messages'] / CONTAINERS:.2f} messages;", end=" ")
+    print(f"row locks: {waits} waits of {counted['row_lock_time'] / max(1, waits):.0f} ms (mean)")
 
 
 def load() -> None:
-    with cloud(NODES) as found:
-        http = Http(found.programs)
-        for node in NODES:  # each node's code paths and its network once
-            http.wait(http.create(image=IMAGE, memory="32", cpu=0.1, host=node), "Running")
-        time.sleep(2)
-        print(f"Idle: {memory(found)}")
-        posted: dict[int, tuple[float, float, str]] = {}
+    for projects in (1, PROJECTS):
+        print(f"--- {CLIENTS} clients of {projects} project{'s'[: projects > 1]}")
+        with cloud(NODES) as found:
+            load_of(found, projects)
 
-        def create(client: Http, number: int) -> None:
-            begun = time.perf_counter()
-            uuid = client.create(image=IMAGE, command=["sleep", "1000"], memory="32", cpu=0.1)
-            posted[number] = begun, time.perf_counter(), uuid
 
-        def power(action: str) -> Callable[[Http, int], None]:
-            return lambda client, number: client.call("POST", f"/containers/{posted[number][2]}/{action}")
+def load_of(found: Cloud, projects: int) -> None:
+    for project, node in itertools.product(range(projects), NODES):  # each's code paths and network once
+        http = found.client(project)
+        http.wait(http.create(image=IMAGE, memory="32", cpu=0.1, host=node), "Running")
+    time.sleep(2)
+    print(f"Idle: {memory(found)}")
+    posted: dict[int, tuple[float, float, str]] = {}
 
-        unfinished = "SELECT uuid FROM container WHERE task_state IS NOT NULL OR status = 'Creating' LIMIT 1"
-        with Watcher(found) as watcher:
-            storm("Create, run", create, found, unfinished)
-            time.sleep(0.1)
-        answers = [answered - begun for begun, answered, _ in posted.values()]
-        running = [watcher.seen[uuid] - begun for begun, _, uuid in posted.values()]
-        print(f"  answered after {_percentiles(answers)}; Running after {_percentiles(running)}")
-        storm("Stop", power("stop"), found, unfinished)
-        storm("Start", power("start"), found, unfinished)
-        print(f"After: {memory(found)}")
-        require_order(found, {uuid for *_, uuid in posted.values()})
+    def create(client: Http, number: int) -> None:
+        begun = time.perf_counter()
+        uuid = client.create(image=IMAGE, command=["sleep", "1000"], memory="32", cpu=0.1)
+        posted[number] = begun, time.perf_counter(), uuid
+
+    def power(action: str) -> Callable[[Http, int], None]:
+        return lambda client, number: client.call("POST", f"/containers/{posted[number][2]}/{action}")
+
+    unfinished = "SELECT uuid FROM container WHERE task_state IS NOT NULL OR status = 'Creating' LIMIT 1"
+    with Watcher(found) as watcher:
+        storm("Create, run", create, found, unfinished, projects)
+        time.sleep(0.1)
+    answers = [answered - begun for begun, answered, _ in posted.values()]
+    running = [watcher.seen[uuid] - begun for begun, _, uuid in posted.values()]
+    print(f"  answered after {_percentiles(answers)}; Running after {_percentiles(running)}")
+    storm("Stop", power("stop"), found, unfinished, projects)
+    storm("Start", power("start"), found, unfinished, projects)
+    print(f"After: {memory(found)}")
+    require_order(found, {uuid for *_, uuid in posted.values()})
 
 
 def _percentiles(values: Sequence[float]) -> str:
@@ -237,7 +279,7 @@ def engine() -> None:
         client = docker.DockerClient(url)
         client.networks.create("own", driver="bridge")
         client.close()
-        one_after_another(DockerPy(url, "own"), DockerPy(url, "bridge"), Tierce(Http(found.programs)))
+        one_after_another(DockerPy(url, "own"), DockerPy(url, "bridge"), Tierce(found.client()))
 
 
 # --- what it costs ----------------------------------------------------------------------------------
@@ -262,13 +304,16 @@ class Meter:
             time.sleep(0.02)
 
     def _now(self) -> dict[str, int]:
-        def status(scope: str) -> dict[str, int]:
-            rows = self._connection.execute(text(f"SHOW {scope} STATUS LIKE 'Com\\_%'"))
-            return {name.lower().removeprefix("com_"): int(value) for name, value in rows}
+        def status(scope: str, prefix: str) -> dict[str, int]:
+            named = prefix.replace("_", "\\_")
+            rows = self._connection.execute(text(f"SHOW {scope} STATUS LIKE '{named}%'"))
+            return {name.removeprefix(prefix): int(value) for name, value in rows}
 
-        everybody, ours = status("GLOBAL"), status("SESSION")
+        everybody, ours = status("GLOBAL", "Com_"), status("SESSION", "Com_")
         of_others = {name: everybody[name] - ours[name] for name in (*_STATEMENTS, *_ENDS, "set_option")}
-        return {**of_others, "messages": self._bus.received()}
+        locks = status("GLOBAL", "Innodb_row_lock_")
+        waits = {"row_lock_waits": locks["waits"], "row_lock_time": locks["time"]}  # number, ms
+        return {**of_others, **waits, "messages": self._bus.received()}
 
 
 def _statements(counted: Mapping[str, int]) -> int:
@@ -278,7 +323,7 @@ def _statements(counted: Mapping[str, int]) -> int:
 def cost() -> None:
     print(f"{'':14}{'statements':>12}{'transactions':>14}{'messages':>10}   (means of {REQUESTS})")
     with cloud(NODES[:1]) as found:
-        http = Http(found.programs)
+        http = found.client()
         first = http.create(image=IMAGE, memory="32", cpu=0.1)
         http.wait(first, "Running")
         uuids: list[str] = []
@@ -312,7 +357,7 @@ def idle() -> None:
         "agent": {"poll_interval": _POLL // FASTER, "upkeep_interval": _UPKEEP // FASTER},
     }
     with cloud(NODES, **options) as found:
-        http = Http(found.programs)
+        http = found.client()
         for node in NODES:
             http.wait(http.create(image=IMAGE, memory="32", cpu=0.1, host=node), "Running")
         time.sleep(60 / FASTER + 1)  # what these have changed is reported once

@@ -8,6 +8,7 @@ granian runs threads of its own around the interpreter, and takes a WSGI applica
 it spawns. cheroot is a library that serves from threads of the process it is in.
 """
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from benchmarks.listing import configuration, insert_rows, rate
 from benchmarks.support import pss_mib
@@ -42,6 +43,18 @@ def memory(pid: int) -> float:
     return pss_mib(pid) + sum(memory(int(child)) for child in children)
 
 
+@contextlib.contextmanager
+def running(command: Sequence[str], environment: Mapping[str, str]) -> Iterator["subprocess.Popen[bytes]"]:
+    """A server, of which nothing is left at the end: its workers would keep our output open for ever."""
+    server = subprocess.Popen(command, env=environment, start_new_session=True)
+    try:
+        yield server
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         insert_rows(configuration(pathlib.Path(home)))
@@ -49,15 +62,16 @@ def main() -> None:
         print(f"{'':10}{'1,000 rows/s':>14}{'limit=20/s':>12}{'version/s':>11}{'PSS MiB':>9}{'stops in':>10}")
         for name in commands(0):
             port = free_port()
-            server = subprocess.Popen(commands(port)[name], env=environment)
             base = f"http://127.0.0.1:{port}"
-            await_answer(f"{base}/")
-            rates = [rate(f"{base}{path}")[0] for path in ("/v1/containers", "/v1/containers?limit=20", "/")]
-            used = memory(server.pid)
-            begun = time.perf_counter()
-            server.send_signal(signal.SIGTERM)
-            server.wait(30)
-            stopped = time.perf_counter() - begun
+            with running(commands(port)[name], environment) as server:
+                await_answer(f"{base}/")
+                paths = ("/v1/containers", "/v1/containers?limit=20", "/")
+                rates = [rate(f"{base}{path}")[0] for path in paths]
+                used = memory(server.pid)
+                begun = time.perf_counter()
+                server.send_signal(signal.SIGTERM)
+                server.wait(30)
+                stopped = time.perf_counter() - begun
             print(f"{name:10}{rates[0]:14.1f}{rates[1]:12.1f}{rates[2]:11.0f}{used:9.0f}{stopped:9.2f}s")
 
 

@@ -37,11 +37,12 @@ def workers(application: str, home: pathlib.Path) -> Iterator[str]:
 
 
 def await_answer(url: str) -> None:
+    """Wait for the first answer. A server may listen, and so keep who asks waiting, before it can answer."""
     deadline = time.monotonic() + 30
     while True:
         try:
             requests.get(url, timeout=5)
-        except requests.ConnectionError:
+        except (requests.ConnectionError, requests.Timeout):
             assert time.monotonic() < deadline, f"{url} does not answer"
             time.sleep(0.05)
         else:

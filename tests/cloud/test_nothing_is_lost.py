@@ -129,6 +129,21 @@ def test_a_node_known_to_be_dead_is_refused_at_once_and_shown_from_the_database(
     assert http.call("GET", f"/containers/{uuid}")["status"] == "Running"
 
 
+def test_many_calls_share_the_connections_that_there_are(http: Http, rabbitmq: RabbitMQ) -> None:
+    uuid = create(http, "node1")
+    http.wait(uuid, "Running")
+
+    def opened_by(calls: int) -> int:
+        before = rabbitmq.opened()
+        assert before > 0
+        for _ in range(calls):
+            assert http.raw("GET", f"/containers/{uuid}/logs").status_code == 200
+        return rabbitmq.opened() - before
+
+    opened_by(20)  # each worker and node has one to send by, and one to hear by
+    assert opened_by(100) < 5
+
+
 def test_calls_work_again_after_the_broker_was_restarted(http: Http, rabbitmq: RabbitMQ) -> None:
     uuid = create(http, "node1")
     http.wait(uuid, "Running")

@@ -5,6 +5,7 @@ import datetime
 import pytest
 from sqlalchemy.orm import Session
 
+from tests.support.databases import Servers, connection
 from tierce import config
 from tierce.db import containers, nodes
 from tierce.db.engine import Database
@@ -18,6 +19,10 @@ NOW = datetime.datetime.fromisoformat("2026-11-01T10:00:00")
 
 @pytest.fixture
 def placement(database: Database) -> BuiltinPlacement:
+    return two_nodes(database)
+
+
+def two_nodes(database: Database) -> BuiltinPlacement:
     """Two nodes with 4 vCPUs, 100 MiB and 10 GiB each."""
     facts = {"cpus": 4, "mem_total": 100, "disk_total": 10}
     for host in ("node1", "node2"):
@@ -54,6 +59,28 @@ def test_a_node_that_has_reported_nothing_gives_nothing(
 ) -> None:
     with pytest.raises(ResourcesUnavailable, match="node offers nothing yet"):
         claim(database, placement, "a", "node3", Resources(1))
+
+
+@pytest.mark.parametrize("server", ["mariadb", "postgresql"])  # SQLite has one writer
+def test_who_need_not_wait_for_a_node_is_told_at_once_that_others_take_from_it(
+    servers: Servers, server: str
+) -> None:
+    with servers.database(server) as url:
+        ours, theirs = connection(url), connection(url, lock_timeout=1)
+        placement = two_nodes(ours)
+
+        def both(session: Session) -> list[bool]:
+            placement.claim(session, "a", "node1", Resources(1))
+            return [
+                theirs.write(lambda s, it=host: placement.claim(s, it, it, Resources(1), wait=False))
+                for host in ("node1", "node2")
+            ]
+
+        assert ours.write(both) == [False, True]
+        assert theirs.write(lambda s: placement.claim(s, "b", "node1", Resources(1), wait=False))
+        assert used(ours, placement) == {"node1": Resources(2), "node2": Resources(1)}
+        for each in (ours, theirs):
+            each.close()
 
 
 def test_a_claim_that_is_rolled_back_was_never_made(database: Database, placement: BuiltinPlacement) -> None:

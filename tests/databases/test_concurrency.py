@@ -124,8 +124,8 @@ def test_of_many_agents_one_gets_an_action(database: Database, open_database: Ca
             ]
         )
         (claimed,) = filter(None, got)
-        assert claimed.attempts == 1
-        database.write(lambda session, mine=claimed: actions.finish(session, mine, NOW, failed=False))
+        assert claimed.action.attempts == 1
+        database.write(lambda session, mine=claimed.action: actions.finish(session, mine, NOW, failed=False))
 
 
 def test_of_many_who_change_what_they_read_one_does(

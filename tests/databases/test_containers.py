@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
-from tierce.db import actions, containers
+from tierce.db import actions, containers, quotas
 from tierce.db.engine import Database
 from tierce.db.tables import (
     Allocation,
@@ -207,7 +207,8 @@ def test_memory_that_is_no_number_counts_as_none(database: Database) -> None:
     insert(database, memory="lots", cpu=0.2, disk=None)
     insert(database, memory=None, cpu=None)
     insert(database, container_type=1, memory="512", cpu=4.0)
-    assert database.read(lambda session: containers.usage(session, "p1")) == {
+    _, used = database.read(lambda session: quotas.standing(session, "p1"))
+    assert used == {
         "containers": 3,
         "cpu": 0.3,
         "memory": 64,

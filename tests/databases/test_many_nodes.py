@@ -6,12 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
+from sqlalchemy.orm import Session
 
 from tests.support.client import IMAGE, Client
 from tests.support.cloud import FACTS, Cloud
+from tests.support.databases import Servers, connection
 from tests.support.threads import at_once
+from tierce import config
 from tierce.model.container import NodeFacts
 from tierce.model.numa import Cell
+from tierce.placement.base import Resources
+from tierce.placement.builtin import BuiltinPlacement
 
 NewCloud = Callable[..., Cloud]
 
@@ -55,6 +60,27 @@ def test_each_node_gets_as_many_as_it_has_cpus(new_cloud: NewCloud) -> None:
     cloud = new_cloud(initial_cpu_allocation_ratio=1.0)
     assert from_all(cloud) == {"node1": 4, "node2": 4, "node3": 4, None: 12}
     assert Counter(claim.host for claim in cloud.claims().values()) == dict.fromkeys(HOSTS, 4)
+
+
+@pytest.mark.parametrize("server", ["mariadb", "postgresql"])  # SQLite has one writer
+def test_a_node_that_somebody_is_taking_from_keeps_nobody_waiting_whom_another_can_have(
+    tmp_path: pathlib.Path, servers: Servers, server: str
+) -> None:
+    with servers.database(server) as url:
+        cloud, other = Cloud(tmp_path, hosts=HOSTS, database={"connection": url}), connection(url)
+        placement = BuiltinPlacement(config.load())
+
+        def while_the_best_is_held(session: Session) -> str:
+            placement.claim(session, "somebody", "node1", Resources(1))
+            uuid = cloud.client.created()
+            placement.release(session, "somebody")
+            return uuid
+
+        uuid = other.write(while_the_best_is_held)
+        assert cloud.row(uuid).host == "node2"
+        cloud.wait_sound()
+        cloud.close()
+        other.close()
 
 
 def test_no_cpu_is_dedicated_twice(new_cloud: NewCloud) -> None:

@@ -16,11 +16,12 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import delete, select
 
-from tierce.db import actions
+from tierce.db import actions, containers
 from tierce.db.actions import State
 from tierce.db.engine import Database
 from tierce.db.tables import Container, ContainerAction
 from tierce.model.context import RequestContext
+from tierce.model.errors import StaleObject
 
 CONTEXT = RequestContext(user_id="u", project_id="p")
 LEASE = 300
@@ -79,9 +80,11 @@ class Queue(RuleBasedStateMachine):
             assert got is None
             return
         assert got is not None
-        assert (got.id, got.arguments) == (oldest.id, {"timeout": 3})
+        assert (got.action.id, got.action.arguments) == (oldest.id, {"timeout": 3})
+        assert got.container.uuid == container
+        assert got.more == (sum(each.container == container for each in self._unfinished()) > 1)
         oldest.state, oldest.attempts, oldest.lease = State.RUNNING, oldest.attempts + 1, self._lease()
-        assert got.attempts == oldest.attempts
+        assert got.action.attempts == oldest.attempts
 
     @precondition(lambda self: self._running())
     @rule(data=st.data(), failed=st.booleans())
@@ -223,7 +226,7 @@ def test_a_row_of_a_reference_process_is_nobody_s_work_until_it_is_adopted(datab
 
     got = database.write(lambda session: actions.claim(session, "a", "node1", now, LEASE))
     assert got is not None
-    assert (got.id, got.arguments, got.attempts) == (ident, {"timeout": 3}, 1)
+    assert (got.action.id, got.action.arguments, got.action.attempts) == (ident, {"timeout": 3}, 1)
 
 
 @pytest.mark.parametrize(
@@ -237,6 +240,16 @@ def test_a_row_of_a_reference_process_is_nobody_s_work_until_it_is_adopted(datab
 def test_only_an_unfinished_row_without_a_state_is_adopted(database: Database, row: dict[str, Any]) -> None:
     insert(database, **row)
     assert not adopt(database)
+
+
+def test_who_read_the_container_before_a_row_was_adopted_is_told_when_it_writes(database: Database) -> None:
+    insert(database)
+    before = database.read(lambda session: containers.find(session, "a"))
+    assert before is not None
+    adopt(database)
+    now = datetime.datetime.fromisoformat("2026-11-01T10:00:00")
+    with pytest.raises(StaleObject):
+        database.write(lambda session: containers.swap(session, before, now, task_state=None))
 
 
 def test_a_row_is_adopted_once(database: Database) -> None:

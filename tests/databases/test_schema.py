@@ -3,6 +3,7 @@
 import datetime
 import pathlib
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,10 +12,11 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Engine, MetaData, inspect
+from sqlalchemy import Engine, MetaData, inspect, make_url
 
 from tests.databases.taken_over import ROWS, run, take_over
 from tests.support.databases import Servers, connection
+from tierce.cli.main import main
 from tierce.db import clouds, containers, nodes, quotas, schema, services
 from tierce.db.engine import Database
 from tierce.db.tables import ZUN_REVISION, Base
@@ -107,6 +109,33 @@ def differences(engine: Engine) -> list[Any]:
     with engine.connect() as session:
         found: list[Any] = compare_metadata(MigrationContext.configure(session, opts=options), Base.metadata)
     return found
+
+
+def tierce_db(url: str, directory: pathlib.Path, *command: str) -> int:
+    """Run `tierce db`; its exit code."""
+    configuration = directory / "tierce.conf"
+    configuration.write_text(f"[database]\nconnection = {url}\n")
+    return main(["--config-file", str(configuration), "db", *command])
+
+
+def apply(url: str, script: str) -> None:
+    """Run SQL with the database's own client, as whoever administers it does."""
+    parts = make_url(url)
+    database = str(parts.database)
+    if parts.get_backend_name() == "sqlite":
+        with sqlite3.connect(database) as session:
+            session.executescript(script)
+        session.close()
+        return
+    client = {
+        "mysql": ["mariadb", "--user=root", f"--socket={parts.query.get('unix_socket')}", database],
+        "postgresql": [
+            *("psql", "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--username=postgres"),
+            *(f"--host={parts.query.get('host')}", database),
+        ],
+    }[parts.get_backend_name()]
+    done = subprocess.run(client, input=script, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 # --- new ------------------------------------------------------------------------------------------
@@ -255,6 +284,48 @@ def test_a_service_of_one_node_keeps_the_names_of_its_networks(database: Databas
     assert database.read(clouds.ident) == node.uuid
 
 
+# --- as SQL ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind_of_database", ["empty", "theirs"])
+def test_the_printed_sql_makes_of_a_database_what_an_upgrade_does(
+    request: pytest.FixtureRequest,
+    kind_of_database: str,
+    empty_url: str,
+    tmp_path: pathlib.Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    database: Database = request.getfixturevalue(kind_of_database)
+    before = structure(database.engine), dump(database.engine)
+    assert tierce_db(empty_url, tmp_path, "upgrade", "--sql") == 0
+    script = capsys.readouterr().out
+    assert (structure(database.engine), dump(database.engine)) == before
+
+    apply(empty_url, script)
+
+    assert tierce_db(empty_url, tmp_path, "check") == 0
+    assert differences(database.engine) == []
+    assert len(dump(database.engine)["tierce_cloud"]) == 1
+    assert tierce_db(empty_url, tmp_path, "upgrade", "--sql") == 0
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("lost", ["DROP TABLE {}", "DELETE FROM {}", "UPDATE {} SET version_num = '0002'"])
+def test_the_printed_sql_completes_what_was_interrupted(database: Database, url: str, lost: str) -> None:
+    """The database may be at any step of it."""
+    name = database.read(clouds.ident)
+    run(database.engine, lost.format(schema.VERSION_TABLE))
+
+    apply(url, schema.script(database))
+
+    assert schema.pending(database) == []
+    assert differences(database.engine) == []
+    assert database.read(clouds.ident) == name
+
+
+# --- refused --------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
     ("version", "told"),
     [
@@ -270,5 +341,7 @@ def test_other_revisions_are_refused_and_left_alone(theirs: Database, version: s
 
     with pytest.raises(schema.SchemaMismatch, match=f"{told}.*zun-db-manage upgrade"):
         schema.upgrade(theirs)
+    with pytest.raises(schema.SchemaMismatch):
+        schema.script(theirs)
 
     assert (structure(theirs.engine), dump(theirs.engine)) == before

@@ -110,7 +110,7 @@ def test_claims_and_actions_go_on(database: Database) -> None:
     )
     claimed = database.write(lambda session: actions.claim(session, ident, "node1", NOW, 300))
     assert claimed is not None
-    assert claimed.arguments == {"reason": "🚀"}
+    assert claimed.action.arguments == {"reason": "🚀"}
     database.write(lambda session: nodes.save(session, "node1", NOW, {"cpus": 8}))
     (node,) = database.read(nodes.every)
     assert node.cpus == 8

@@ -1,7 +1,6 @@
 """Files into and out of containers: what travels, what is too much, and what it costs."""
 
 import base64
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 
 from tests.support.client import Client
 from tests.support.cloud import Cloud
-from tests.support.memory import resident_peak
 from tests.support.tars import contents, tar
 from tierce.model.container import RuntimeState
 from tierce.model.errors import RuntimeConflict, RuntimeUnreachable
@@ -180,24 +178,3 @@ def test_a_read_that_breaks_off_is_an_error_and_no_half_file(cloud: Cloud, clien
         503,
         "container.runtime-unreachable",
     )
-
-
-# --- what it costs ------------------------------------------------------------------------------------
-
-
-def test_an_archive_at_the_limit_costs_less_than_twice_its_size_in_the_whole_process(
-    new_cloud: Callable[..., Cloud],
-) -> None:
-    """API, bus and node together have one text of it, of four thirds of the size."""
-    limit = 16 * 1024 * 1024
-    cloud = new_cloud(DEFAULT={"max_archive_size": limit})
-    client = cloud.client
-    uuid = client.created()
-    body = json.dumps({"data": encoded(sized(limit))}).encode()
-    # What the fake engine itself keeps is not to be counted.
-    cloud.engine.script("archives.put", error=RuntimeConflict("full"))
-    line = f"POST /containers/{uuid}/put_archive?path=/tmp"
-    assert resident_peak(lambda: client.request(line, raw=body)) < limit * 2
-    files(cloud, uuid)["/tmp/big"] = bytes(limit - 20_480)
-    # Of these the fake engine and the client have one each.
-    assert resident_peak(lambda: client.call(f"GET /containers/{uuid}/get_archive?path=/tmp/big")) < limit * 6

@@ -6,9 +6,10 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import update
 
-from tests.support.client import IMAGE, Client, until
+from tests.support.client import IMAGE, Client
 from tests.support.cloud import FACTS, Cloud, Death
 from tests.support.threads import at_once
+from tests.support.waiting import until
 from tierce import config
 from tierce.agent import inventory
 from tierce.db.tables import ComputeNode, Container

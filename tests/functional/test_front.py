@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import webob
 
-from tests.support.cloud import Cloud
+from tests.support.client import Client
+from tests.support.cloud import ADMIN, Cloud
 
 NewCloud = Callable[..., Cloud]
 PORTAL = "https://portal.example.com"
@@ -153,6 +154,18 @@ def test_links_lead_to_the_proxy_that_is_trusted(new_cloud: NewCloud, headers: d
     # python-zunclient puts what follows the prefix after its own endpoint.
     prefixed = visitor("GET /v1/", **headers, X_Forwarded_Prefix="/container")
     assert self_link(prefixed) == "https://cloud.example.com/v1/"
+
+
+def test_the_next_page_has_no_prefix_that_the_api_is_mounted_under(cloud: Cloud) -> None:
+    """Clients put what follows the version after an endpoint that has the prefix."""
+    for _ in range(2):
+        cloud.client.created()
+
+    def mounted(environ: dict[str, Any], start_response: Any) -> Any:
+        return cloud.served({**environ, "SCRIPT_NAME": "/container"}, start_response)
+
+    page = Client(lambda: mounted, ADMIN).call("GET /containers?limit=1")
+    assert page["next"].startswith("http://api/v1/containers?")
 
 
 @pytest.mark.parametrize("headers", FORWARDED)

@@ -7,9 +7,10 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from sqlalchemy import delete, text
 
 from tests.support.client import Client
-from tests.support.cloud import Cloud
+from tests.support.cloud import ADMIN, Cloud
 from tierce.db.tables import Container
 
 NewCloud = Callable[..., Cloud]
@@ -122,6 +123,16 @@ def test_the_largest_page_is_the_operator_s(new_cloud: NewCloud) -> None:
 
 
 # --- order ----------------------------------------------------------------------------------------
+
+
+def test_a_row_that_makes_no_sense_spoils_no_list(cloud: Cloud) -> None:
+    client = Client(lambda: cloud.served, ADMIN, documented=lambda: False)
+    fill(cloud, {"name": "before"}, {"name": "odd", "status": "Melting"}, {"name": "after"})
+    broken = text("UPDATE container SET environment = '{', ports = '7', cpuset = '[1]' WHERE name = 'odd'")
+    cloud.database.write(lambda session: session.execute(broken))
+    assert names(client) == ["before", "odd", "after"]
+    assert (client.show("odd") or {})["environment"] == {}
+    cloud.database.write(lambda session: session.execute(delete(Container).where(Container.name == "odd")))
 
 
 def test_values_that_are_missing_come_first(cloud: Cloud, client: Client) -> None:

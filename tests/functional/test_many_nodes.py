@@ -6,12 +6,14 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-from sqlalchemy import update
+import pytest
+from sqlalchemy import select, update
 
-from tests.support.client import IMAGE, Client, until
+from tests.support.client import IMAGE, Client
 from tests.support.cloud import FACTS, Cloud
 from tests.support.tars import tar
 from tests.support.threads import at_once
+from tests.support.waiting import until
 from tierce.db.tables import Allocation, ComputeNode, Service
 
 NewCloud = Callable[..., Cloud]
@@ -46,6 +48,12 @@ def set_node(cloud: Cloud, host: str, **values: object) -> None:
     )
 
 
+def away(cloud: Cloud, host: str) -> bool:
+    """Whether the node has said that its engine does not answer."""
+    look = select(ComputeNode.runtime_away).where(ComputeNode.hostname == host)
+    return bool(cloud.database.read(lambda session: session.scalar(look)))
+
+
 # --- which one --------------------------------------------------------------------------------------
 
 
@@ -56,6 +64,31 @@ def test_the_larger_share_of_memory_and_then_of_cpus_decides_and_then_the_name(n
     hosts = [host_of(client, memory=256) for _ in range(7)]
     # One of four, one of four, one of sixteen; then node3 is the freest until it is as full as they are.
     assert hosts == ["node1", "node2", "node3", "node3", "node3", "node3", "node1"]
+
+
+@pytest.mark.parametrize("driver", ["filter_scheduler", "chance_scheduler"])
+def test_a_node_whose_engine_is_away_is_the_last_to_be_taken(new_cloud: NewCloud, driver: str) -> None:
+    cloud = new_cloud(
+        hosts=("node1", "node2"),
+        facts=SMALL,
+        compute=EXACT,
+        scheduler={"driver": driver},
+        DEFAULT={"periodic_interval_max": 1},
+    )
+    client = cloud.client
+    kept = client.running(host="node1", cpu=1)
+    cloud.engine.go_down()
+    until(lambda: away(cloud, "node1"))
+    assert [host_of(client) for _ in range(4)] == ["node2"] * 4
+    late = client.call("POST /containers", {"image": IMAGE, "memory": 64, "cpu": 1})
+    assert late["host"] == "node1"
+    assert "cannot be reached" in client.wait(late["uuid"], "Error")["status_reason"]
+    assert (client.show(kept) or {})["status"] == "Running"
+
+    cloud.engine.come_back()
+    until(lambda: not away(cloud, "node1"))
+    assert client.wait(client.create(run=True, host="node1"), "Running")
+    assert host_of(client) == "node1"
 
 
 def test_labels_of_nodes_are_asked_for_by_hints(new_cloud: NewCloud) -> None:

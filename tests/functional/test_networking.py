@@ -9,8 +9,9 @@ import pytest
 from oslo_config import cfg
 from sqlalchemy import select
 
-from tests.support.client import IMAGE, Client, until
+from tests.support.client import IMAGE, Client
 from tests.support.cloud import Cloud
+from tests.support.waiting import until
 from tierce.db.tables import Network
 from tierce.model.context import RequestContext
 from tierce.model.errors import Conflict, InvalidValue, RuntimeFailure

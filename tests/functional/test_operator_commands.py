@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.support.client import until
 from tests.support.cloud import ADMIN, Cloud
 from tests.support.openstack import OpenStack
+from tests.support.waiting import until
 from tierce.api.server import ApiServer
 
 NewCloud = Callable[..., Cloud]

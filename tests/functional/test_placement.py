@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import update
 
-from tests.support.client import IMAGE, Client, until
+from tests.support.client import IMAGE, Client
 from tests.support.cloud import FACTS, Cloud
 from tests.support.threads import at_once
+from tests.support.waiting import until
 from tierce.db.tables import ComputeNode, Service
 
 NewCloud = Callable[..., Cloud]

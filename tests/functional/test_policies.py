@@ -9,8 +9,9 @@ from typing import Any
 import falcon.inspect
 import pytest
 
-from tests.support.client import IMAGE, Client, until
+from tests.support.client import IMAGE, Client
 from tests.support.cloud import Cloud, ShiftedClock
+from tests.support.waiting import until
 from tierce.api.middleware.authentication import PUBLIC
 from tierce.control.policies import list_rules
 

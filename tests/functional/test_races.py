@@ -1,13 +1,18 @@
 """Requests for one container at the same time: one is accepted, the others are told why not."""
 
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 
 import pytest
+from oslo_db import exception as db_exception
+from sqlalchemy import event
 
-from tests.support.client import Client, until
+from tests.support.client import Client
 from tests.support.cloud import Cloud
 from tests.support.threads import at_once
+from tests.support.waiting import until
 
 NewCloud = Callable[..., Cloud]
 
@@ -73,6 +78,32 @@ def test_a_container_is_held_until_the_last_of_its_actions_has_ended(cloud: Clou
     until(
         lambda: client.actions(uuid)[1] == ("stop", None) and (client.show(uuid) or {})["status"] == "Stopped"
     )
+    status, _, text = client.error(f"POST /containers/{uuid}/start")
+    assert (status, text.endswith("while container_killing is in progress")) == (409, True)
+
+    release.set()
+    client.wait(uuid, "Stopped")
+
+
+def test_what_is_accepted_between_two_attempts_of_a_write_holds_the_container(
+    cloud: Cloud, client: Client
+) -> None:
+    """The end of a stop meets a deadlock, and a kill is accepted before it is written again."""
+    uuid = client.running()
+    release = cloud.hold("kill")
+    kill = threading.Thread(target=client.call, args=[f"POST /containers/{uuid}/kill"])
+
+    def deadlock(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if statement.startswith("UPDATE container_actions SET finish_time") and kill.ident is None:
+            kill.start()
+            time.sleep(0.2)  # it waits for this transaction, and nobody can see that it does
+            raise db_exception.DBDeadlock
+
+    event.listen(cloud.database.engine, "before_cursor_execute", deadlock)
+    client.call(f"POST /containers/{uuid}/stop")
+    until(lambda: client.actions(uuid)[1:] == [("stop", None), ("kill", None)])
+    kill.join()
+    until(lambda: (client.show(uuid) or {})["status"] == "Stopped")
     status, _, text = client.error(f"POST /containers/{uuid}/start")
     assert (status, text.endswith("while container_killing is in progress")) == (409, True)
 

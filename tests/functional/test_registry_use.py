@@ -1,6 +1,8 @@
 """Containers that name a registry: where their images come from, for whom, and where no password is seen."""
 
+import json
 import logging
+import pathlib
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +12,9 @@ from sqlalchemy import select
 from tests.functional.test_registries import DOMAIN, NOBODY, SECRET, create
 from tests.support.client import IMAGE, Client
 from tests.support.cloud import Cloud
+from tests.support.waiting import until
 from tierce.db.tables import Container, ContainerAction, ContainerActionEvent, Registry
+from tierce.images.registry import ACCESS_FILE
 from tierce.rpc import inprocess
 
 NewCloud = Callable[..., Cloud]
@@ -158,6 +162,28 @@ def test_a_private_image_is_for_those_who_may_pull_it(cloud: Cloud, alice: Clien
     cloud.restart()
     bob.created(image=f"{DOMAIN}/team/app")
     alice.created(image=IMAGE)
+
+
+def test_a_node_forgets_whose_an_image_was_that_is_gone(new_cloud: NewCloud, tmp_path: pathlib.Path) -> None:
+    def known() -> dict[str, list[str]]:
+        [file] = tmp_path.rglob(ACCESS_FILE)
+        return dict(json.loads(file.read_text())["projects"])
+
+    cloud = new_cloud(agent={"upkeep_interval": 1})
+    cloud.engine.logins[DOMAIN] = {"robot": SECRET}
+    alice = cloud.user("alice", project="red")
+    create(alice, name="mine", username="robot", password=SECRET)
+    uuid = alice.created(image="team/app", registry="mine")
+    alice.call(f"DELETE /containers/{uuid}")
+    alice.wait_gone(uuid)
+    name = f"{DOMAIN}/team/app:latest"
+    assert known() == {cloud.engine.images[name].id: ["red"]}
+
+    with cloud.engine.lock:
+        del cloud.engine.images[name]
+    cloud.clock.advance(2)
+
+    until(known, lambda found: not found)
 
 
 # --- secrets stay where they are ------------------------------------------------------------------------

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.client import Client, until
+from tests.support.client import Client
 from tests.support.cloud import Cloud, Death
 from tests.support.threads import at_once
+from tests.support.waiting import until
 from tierce.db.tables import Quota
 from tierce.model.container import NodeFacts
 from tierce.model.context import service_context

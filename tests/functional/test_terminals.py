@@ -10,9 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from sqlalchemy import select
 
-from tests.support.client import Client, until
+from tests.support.client import Client
 from tests.support.cloud import Cloud
 from tests.support.threads import at_once
+from tests.support.waiting import until
 from tierce.agent.terminals import Terminals
 from tierce.db.tables import AttachSession, ExecInstance
 from tierce.model.container import ExecState, RuntimeState

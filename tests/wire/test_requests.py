@@ -71,6 +71,8 @@ def test_the_context_differs_from_the_captured_one_only_where_it_means_to(
         "_context_timestamp",
         # The identity service's token body is not sent.
         "_context_auth_token_info",
+        # That the action is queued already is told where Zun tells and reads nothing.
+        "_context_resource_uuid",
         # The user's domain is told under its right names too.
         "_context_user_domain",
         "_context_user_domain_id",

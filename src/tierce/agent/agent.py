@@ -134,6 +134,7 @@ class Agent:
         self._periodic.every(conf.agent.poll_interval, self._poll)
         self._periodic.every(conf.agent.upkeep_interval, self._inventory.report)
         self._periodic.every(conf.agent.upkeep_interval, self._pulls.resume)
+        self._periodic.every(conf.agent.upkeep_interval, self._plugs.images.tidy)
         if conf.sync_container_state_interval > 0:
             self._periodic.every(conf.sync_container_state_interval, self._reconciler.compare_all)
         self._periodic.start()

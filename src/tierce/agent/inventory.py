@@ -11,7 +11,7 @@ from tierce.db.engine import Database
 from tierce.db.tables import ComputeNode
 from tierce.model.clock import Clock
 from tierce.model.container import NodeFacts
-from tierce.model.errors import InvalidValue
+from tierce.model.errors import InvalidValue, RuntimeFailure
 from tierce.model.numa import Cell, parse_cpus, topology
 from tierce.runtimes.base import Runtime
 
@@ -37,15 +37,24 @@ class Inventory:
     def report(self) -> None:
         """Write the node's present facts, and what is given away of them.
 
-        Raises RuntimeUnreachable; the old facts stay then.
+        Raises RuntimeFailure; of the facts none is changed then but that the runtime is away.
         """
-        self._report(self._runtime.containers.fingerprint())
+        self._report(self._ask())
 
     def report_changes(self) -> None:
-        """The same when the facts are not those of the last report. Raises RuntimeUnreachable."""
-        facts = self._runtime.containers.fingerprint()
+        """The same when the facts are not those of the last report. Raises as `report`."""
+        facts = self._ask()
         if _lasting(facts) != self._reported:
             self._report(facts)
+
+    def _ask(self) -> NodeFacts:
+        try:
+            return self._runtime.containers.fingerprint()
+        except RuntimeFailure:
+            self._reported = None
+            away = {"runtime_away": True}
+            self._database.write(lambda session: nodes.save(session, self._host, self._clock.now(), away))
+            raise
 
     def _report(self, facts: NodeFacts) -> None:
         _write(self._conf, self._database, self._host, self._clock, facts)
@@ -110,4 +119,5 @@ def _columns(conf: cfg.ConfigOpts, facts: NodeFacts) -> dict[str, Any]:
         "runtimes": list(facts.runtimes),
         "disk_quota_supported": facts.disk_quota_supported,
         "enable_cpu_pinning": bool(conf.compute.enable_cpu_pinning),
+        "runtime_away": False,
     }

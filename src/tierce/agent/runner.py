@@ -14,10 +14,10 @@ from typing import Any, Protocol, TypeVar
 from sqlalchemy.orm import Session
 
 from tierce.agent.operations import OPERATIONS
-from tierce.agent.operations.base import Operation, Plugs, Stage, Step, Work
+from tierce.agent.operations.base import Operation, Plugs, Stage, Step, Work, unix_ns
 from tierce.db import actions, containers
 from tierce.db.engine import DATABASE_TROUBLE
-from tierce.db.tables import Container, ContainerAction
+from tierce.db.tables import ContainerAction
 from tierce.model.errors import (
     ContainerNotFound,
     RuntimeTimeout,
@@ -68,39 +68,36 @@ class Runner:
         claimed = self._plugs.database.write(lambda session: self._claim(session, uuid))
         if claimed is None:
             return None
-        action, container, event_id = claimed
-        work = Work(self._plugs, container, action.arguments or {}, action.attempts or 1)
-        with logs.about(request_id=action.request_id, container=container.uuid, action=action.action):
+        work, action, event_id = claimed
+        with logs.about(request_id=action.request_id, container=uuid, action=action.action):
             LOG.info("Started, attempt %d", work.attempt)
-            more = self._run(OPERATIONS[action.action or ""], action, work, event_id)
-        return Ran(work.observed_ns, more, work.gone)
+            self._run(OPERATIONS[action.action or ""], action, work, event_id)
+        return Ran(work.observed_ns, work.more, work.gone)
 
     def take_up(self, uuid: str) -> None:
         """Queue again an action whose run could not be recorded; for whoever has the container's turn."""
         self._plugs.database.write(lambda session: actions.abandon(session, uuid, self._plugs.host))
 
-    def _claim(self, session: Session, uuid: str) -> tuple[ContainerAction, Container, int] | None:
-        conf, now = self._plugs.conf, self._plugs.clock.now()
-        while (action := actions.claim(session, uuid, self._plugs.host, now, conf.agent.lease)) is not None:
-            container = containers.find(session, uuid)
+    def _claim(self, session: Session, uuid: str) -> tuple[Work, ContainerAction, int] | None:
+        plugs, now = self._plugs, self._plugs.clock.now()
+        while (claimed := actions.claim(session, uuid, plugs.host, now, plugs.conf.agent.lease)) is not None:
+            action, container = claimed.action, claimed.container
             operation = OPERATIONS.get(action.action or "")
-            if container is None:
-                return None
             if operation is None or (container.status == Status.DELETING and not operation.destroys):
                 # What is about to be deleted need not be made, started or stopped first.
                 actions.finish(session, action, now, failed=True)
                 continue
-            event_id = actions.start_event(
-                session, action, operation.event, now, resume=(action.attempts or 1) > 1
-            )
-            return action, container, event_id
+            attempt = action.attempts or 1
+            event_id = actions.start_event(session, action, operation.event, now, resume=attempt > 1)
+            arguments = action.arguments or {}
+            work = Work(plugs, container, arguments, attempt, mounts=claimed.mounts, more=claimed.more)
+            return work, action, event_id
         return None
 
     # --- stages ---------------------------------------------------------------------------------
 
-    def _run(self, operation: Operation, action: ContainerAction, work: Work, event_id: int) -> bool:
-        """Do the stages and record the end; whether the container has more actions queued."""
-        more = False
+    def _run(self, operation: Operation, action: ContainerAction, work: Work, event_id: int) -> None:
+        """Do the stages and record the end."""
         begun: list[Step] = []
         try:
             stages = operation.stages(work)
@@ -108,7 +105,7 @@ class Runner:
                 begun = []
                 self._do(operation, stage, work, begun)
                 following = stages[position + 1].event if position + 1 < len(stages) else None
-                event_id, more = self._complete(operation, action, work, event_id, stage, following)
+                event_id = self._complete(operation, action, work, event_id, stage, following)
                 self._observe(operation.action, stage.event, "committed")
         except DATABASE_TROUBLE:
             # What was done stands; the run that records it begins from the start.
@@ -116,13 +113,12 @@ class Runner:
         except RuntimeUnreachable as exc:
             if operation.must_succeed or self._is_patient(work, exc):
                 self._postpone(action, work, exc)
-            return self._fail(operation, action, work, event_id, begun, exc)
+            self._fail(operation, action, work, event_id, begun, exc)
         except TierceError as exc:
-            return self._fail(operation, action, work, event_id, begun, exc)
+            self._fail(operation, action, work, event_id, begun, exc)
         except Exception as exc:
             LOG.exception("Failed unexpectedly")
-            return self._fail(operation, action, work, event_id, begun, exc)
-        return more
+            self._fail(operation, action, work, event_id, begun, exc)
 
     def _do(self, operation: Operation, stage: Stage, work: Work, begun: list[Step]) -> None:
         limit = self._plugs.conf.agent.max_attempts
@@ -143,31 +139,33 @@ class Runner:
         event_id: int,
         stage: Stage,
         following: str | None,
-    ) -> tuple[int, bool]:
-        """Write the end of a stage, and the start of the next one or the end of the action.
-
-        Returns the next stage's event, and whether more actions are queued.
-        """
+    ) -> int:
+        """Write the end of a stage, and the start of the next one, whose event this is, or of the action."""
         values = stage.outcome(work)
         now = self._plugs.clock.now()
 
-        def write(session: Session) -> tuple[int, bool]:
+        def write(session: Session) -> int:
             if following is None and operation.destroys:
-                containers.destroy(session, work.container)
-                return event_id, False
+                self._destroy(session, work)
+                return event_id
             self._reclaim(session, work, stage.claim)
-            more = self._update(session, operation, action, work, values, releases=following is None)
+            self._update(session, operation, action, work, values, releases=following is None)
             actions.finish_event(session, event_id, now)
             if following is not None:
-                resume = work.attempt > 1
-                return actions.start_event(session, action, following, now, resume=resume), False
+                return actions.start_event(session, action, following, now, resume=work.attempt > 1)
             actions.finish(session, action, now, failed=False)
-            return event_id, more
+            return event_id
 
-        outcome = self._write(write)
+        event_id = self._write(work, write)
         if following is None:
             LOG.info("Done")
-        return outcome
+        return event_id
+
+    def _destroy(self, session: Session, work: Work) -> None:
+        """Remove the row, and with it whatever else was queued."""
+        containers.destroy(session, work.container)
+        work.more = False
+        work.observed_ns = unix_ns(self._plugs.clock)  # no event so far has a row that it could change
 
     def _update(
         self,
@@ -178,26 +176,23 @@ class Runner:
         values: dict[str, Any],
         *,
         releases: bool,
-    ) -> bool:
+    ) -> None:
         """Write columns on the row; what was accepted since it was read is not overwritten.
 
-        `releases` lets go of the container, unless another action waits: that one holds it then. Returns
-        whether one does.
+        `releases` lets go of the container, unless another action waits: that one holds it then.
         """
         now, uuid = self._plugs.clock.now(), work.container.uuid
-        waits = releases and actions.others_wait(session, action)
         try:
-            containers.swap(session, work.container, now, **values | _released(releases and not waits))
+            containers.swap(session, work.container, now, **values | _released(releases and not work.more))
         except StaleObject:
             fresh = containers.find(session, uuid)
             if fresh is None:
                 raise ContainerNotFound(uuid) from None
             if fresh.status == Status.DELETING and not operation.destroys:
                 values = {k: v for k, v in values.items() if k not in ("status", "status_reason")}
-            waits = releases and actions.others_wait(session, action)
-            values |= _released(releases and not waits)
+            work.more = actions.others_wait(session, action)
+            values |= _released(releases and not work.more)
             work.container = containers.swap(session, fresh, now, **values)
-        return waits
 
     def _reclaim(self, session: Session, work: Work, claim: Resources | None) -> None:
         """Have the container hold this of the node, unless a delete by force has let it all go."""
@@ -222,7 +217,7 @@ class Runner:
             if fresh is not None and fresh.status_reason != reason:
                 containers.swap(session, fresh, self._plugs.clock.now(), status_reason=reason)
 
-        self._write(write)
+        self._write(work, write)
         raise RetryLater
 
     def _fail(
@@ -233,8 +228,8 @@ class Runner:
         event_id: int,
         begun: Sequence[Step],
         exc: Exception,
-    ) -> bool:
-        """Undo the stage's steps in reverse, and record why; whether more actions are queued."""
+    ) -> None:
+        """Undo the stage's steps in reverse, and record why."""
         reason = exc.message if isinstance(exc, TierceError) else _UNEXPECTED
         LOG.warning("Failed: %s", reason)
         for step in reversed(begun):
@@ -244,23 +239,22 @@ class Runner:
         frames = "".join(traceback.format_tb(exc.__traceback__))
         now = self._plugs.clock.now()
 
-        def write(session: Session) -> bool:
+        def write(session: Session) -> None:
             if failure.destroys:
-                containers.destroy(session, work.container)
-                return False
+                self._destroy(session, work)
+                return
             if failure.releases_claim:
                 self._plugs.placement.release(session, work.container.uuid)
             self._reclaim(session, work, failure.claim)
-            more = self._update(session, operation, action, work, dict(failure.values), releases=True)
+            self._update(session, operation, action, work, dict(failure.values), releases=True)
             actions.finish_event(session, event_id, now, error=reason, traceback=frames)
             actions.finish(session, action, now, failed=True)
-            return more
 
         try:
-            return self._write(write)
+            self._write(work, write)
         except ContainerNotFound:
             LOG.warning("The row is gone; nothing is left to record")
-            return False
+            work.more = False
 
     def _undo(self, step: Step, work: Work) -> None:
         assert step.undo is not None
@@ -270,11 +264,18 @@ class Runner:
             # `reconcile` removes what the runtime still has when it can be asked again.
             LOG.warning("Undoing %s failed, left for the next comparison: %s", step.name, exc)
 
-    def _write(self, write: Callable[[Session], T]) -> T:
+    def _write(self, work: Work, write: Callable[[Session], T]) -> T:
         """Commit, deciding again on the new row when somebody changed it in between."""
+        container, generation, more = work.container, work.container.generation, work.more
+
+        def attempt(session: Session) -> T:
+            # What an attempt that was undone has counted up may be what somebody else has written since.
+            work.container, work.container.generation, work.more = container, generation, more
+            return write(session)
+
         while True:
             try:
-                return self._plugs.database.write(write)
+                return self._plugs.database.write(attempt)
             except StaleObject:
                 continue
 

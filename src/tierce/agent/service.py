@@ -138,9 +138,7 @@ class ComputeEndpoint:
         self, context: RequestContext, container: WireContainer, repository: str, tag: str | None
     ) -> None:
         """A Zun API process wants a Glance image: OperationNotSupported."""
-        if not self._plugs.database.read(
-            lambda session: actions.is_ours(session, container.uuid, context.request_id)
-        ):
+        if not self._is_queued(context, container):
             raise OperationNotSupported("This node keeps the images of containers itself, and not in Glance.")
         self._wake(container.uuid)
 
@@ -157,11 +155,15 @@ class ComputeEndpoint:
                 arguments=arguments,
             )
 
-        if not self._plugs.database.read(
-            lambda session: actions.is_ours(session, container.uuid, context.request_id)
-        ):
+        if not self._is_queued(context, container):
             self._plugs.database.write(adopt)
         self._wake(container.uuid)
+
+    def _is_queued(self, context: RequestContext, container: WireContainer) -> bool:
+        """Whether the sender has queued the action, as it says; the database is asked of who says nothing."""
+        return context.resource_uuid == container.uuid or self._plugs.database.read(
+            lambda session: actions.is_ours(session, container.uuid, context.request_id)
+        )
 
     def image_pull(self, context: RequestContext, image: PulledImage) -> None:
         self._pulls.begin(image)

@@ -15,13 +15,13 @@ from tierce.api.resources.archives import Archives
 from tierce.api.resources.availability_zones import AvailabilityZones
 from tierce.api.resources.changes import Changes
 from tierce.api.resources.container_actions import ContainerActions
+from tierce.api.resources.container_networks import ContainerNetworks
 from tierce.api.resources.containers import Containers
 from tierce.api.resources.discovery import V1, Root
 from tierce.api.resources.hosts import Hosts
 from tierce.api.resources.images import Images
 from tierce.api.resources.inspection import Inspection
 from tierce.api.resources.lifecycle import Lifecycle
-from tierce.api.resources.networking import Networking
 from tierce.api.resources.networks import Networks
 from tierce.api.resources.openapi import OpenApi
 from tierce.api.resources.quotas import QuotaClasses, Quotas
@@ -63,7 +63,7 @@ def _routes(conf: cfg.ConfigOpts, services: Services, clock: Clock) -> list[tupl
     changes = Changes(services, conf, clock)
     lifecycle = Lifecycle(services, conf, clock)
     inspection = Inspection(services, conf)
-    networking = Networking(services, conf)
+    container_networks = ContainerNetworks(services, conf)
     networks = Networks(services, conf)
     terminals = Terminals(services, conf)
     archives = Archives(services, conf)
@@ -98,11 +98,11 @@ def _routes(conf: cfg.ConfigOpts, services: Services, clock: Clock) -> list[tupl
         ("/v1/containers/{ident}/execute_resize", terminals, "execute_resize"),
         ("/v1/containers/{ident}/get_archive", archives, "get_archive"),
         ("/v1/containers/{ident}/put_archive", archives, "put_archive"),
-        ("/v1/containers/{ident}/network_list", networking, "list"),
-        ("/v1/containers/{ident}/network_attach", networking, "attach"),
-        ("/v1/containers/{ident}/network_detach", networking, "detach"),
-        ("/v1/containers/{ident}/add_security_group", networking, "add_group"),
-        ("/v1/containers/{ident}/remove_security_group", networking, "remove_group"),
+        ("/v1/containers/{ident}/network_list", container_networks, "list"),
+        ("/v1/containers/{ident}/network_attach", container_networks, "attach"),
+        ("/v1/containers/{ident}/network_detach", container_networks, "detach"),
+        ("/v1/containers/{ident}/add_security_group", container_networks, "add_group"),
+        ("/v1/containers/{ident}/remove_security_group", container_networks, "remove_group"),
         ("/v1/containers/{ident}/container_actions", actions, None),
         ("/v1/containers/{ident}/container_actions/{request_id}", actions, "one"),
         ("/v1/services", agents, None),

@@ -13,7 +13,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser = subparsers.add_parser("db", help="the database's schema")
     commands = parser.add_subparsers(dest="db_command", required=True)
     upgrade = commands.add_parser("upgrade", help="bring the schema to what this version needs")
-    upgrade.add_argument("--dry-run", action="store_true", help="print what it would add, and change nothing")
+    instead = upgrade.add_mutually_exclusive_group()
+    instead.add_argument("--dry-run", action="store_true", help="print what it would add, and change nothing")
+    instead.add_argument(
+        "--sql", action="store_true", help="print it as SQL for this database as it is, and change nothing"
+    )
     commands.add_parser("check", help="print what an upgrade would add; the exit status is 1 then")
     commands.add_parser("version", help="print the schema's revision")
 
@@ -29,6 +33,8 @@ def run(args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
             return 1 if _print_pending(database) else 0
         elif args.dry_run:
             _print_pending(database)
+        elif args.sql:
+            print(schema.script(database), end="")
         else:
             print(schema.upgrade(database))
     finally:

@@ -17,4 +17,10 @@ OPTIONS = [
     cfg.IntOpt("cpu", default=20, min=-1, help="vCPUs."),
     cfg.IntOpt("memory", default=51200, min=-1, help="Memory, MiB."),
     cfg.IntOpt("disk", default=100, min=-1, help="Disk, GiB."),
+    cfg.IntOpt(
+        "committed_images",
+        default=20,
+        min=-1,
+        help="Images that a project may keep on a node by commit. Not a limit that the API shows or sets.",
+    ),
 ]

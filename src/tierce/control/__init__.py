@@ -4,12 +4,12 @@ import dataclasses
 
 from tierce.control.actions import Actions
 from tierce.control.archives import Archives
+from tierce.control.container_networks import ContainerNetworks
 from tierce.control.containers import Containers
 from tierce.control.hosts import Hosts
 from tierce.control.images import Images
 from tierce.control.inspection import Inspection
 from tierce.control.lifecycle import Lifecycle
-from tierce.control.networking import Networking
 from tierce.control.networks import Networks
 from tierce.control.policy import Policy
 from tierce.control.quotas import ProjectQuotas, QuotaClasses
@@ -30,7 +30,7 @@ class Services:
     resizing: Resizing
     remaking: Remaking
     inspection: Inspection
-    networking: Networking
+    container_networks: ContainerNetworks
     networks: Networks
     terminals: Terminals
     archives: Archives

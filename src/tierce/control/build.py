@@ -7,6 +7,7 @@ from oslo_config import cfg
 from tierce.control import Services
 from tierce.control.actions import Actions
 from tierce.control.archives import Archives
+from tierce.control.container_networks import ContainerNetworks
 from tierce.control.containers import Containers
 from tierce.control.creation import Creation
 from tierce.control.hosts import Hosts
@@ -16,7 +17,6 @@ from tierce.control.inspection import Inspection
 from tierce.control.intake import Intake
 from tierce.control.lifecycle import Lifecycle
 from tierce.control.messages import Messages
-from tierce.control.networking import Networking
 from tierce.control.networks import Networks
 from tierce.control.node_calls import NodeCalls
 from tierce.control.places import Places
@@ -61,11 +61,11 @@ def build_services(
         containers=Containers(conf, database, policy, creation, clock),
         lifecycle=Lifecycle(conf, intake, policy, placement, messages, clock),
         resizing=resizing,
-        remaking=Remaking(intake, placement, messages),
+        remaking=Remaking(intake, quotas, placement, messages),
         inspection=Inspection(calls, compute),
         terminals=Terminals(conf, calls, compute),
         archives=Archives(conf, calls, compute),
-        networking=Networking(intake, database, policy, networks, messages),
+        container_networks=ContainerNetworks(intake, database, policy, networks, messages),
         networks=Networks(conf, database, policy, networks, compute, clock, places),
         actions=Actions(database, policy),
         hosts=Hosts(database, policy),

@@ -1,18 +1,20 @@
 """Accepting a new container: check everything, then write it all in one transaction."""
 
 import dataclasses
+import itertools
 import logging
 import random
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from oslo_config import cfg
 from sqlalchemy.orm import Session
 
 from tierce.control import naming
+from tierce.control.container_networks import require_attachable
 from tierce.control.image_validation import ImageValidation
 from tierce.control.messages import Messages
-from tierce.control.networking import require_attachable
 from tierce.control.policy import Policy
 from tierce.control.quotas import Quotas
 from tierce.control.registries import find as find_registry
@@ -235,26 +237,51 @@ class Creation:
 
     def _claim(self, session: Session, container: Container, demand: Demand, selection: Selection) -> str:
         """Take what the container needs from the best node that still has it. Raises NoValidHost."""
-        for node in selection.nodes:
-            try:
-                self._claim_of(session, container, node, demand)
-            except ResourcesUnavailable as exc:
-                selection.filled_up(node, exc)
-            else:
-                return node.host
+        for _, alike in itertools.groupby(selection.nodes, lambda node: node.runtime_away):
+            host = self._claim_of_any(session, container, list(alike), demand, selection)
+            if host is not None:
+                return host
         raise selection.no_valid_host()
 
-    def _claim_of(self, session: Session, container: Container, node: Node, demand: Demand) -> None:
-        """Take it of this node. Raises ResourcesUnavailable; nothing is taken then."""
+    def _claim_of_any(
+        self,
+        session: Session,
+        container: Container,
+        alike: Sequence[Node],
+        demand: Demand,
+        selection: Selection,
+    ) -> str | None:
+        """Take it of the first of these nodes that has it; None when none does.
+
+        One that somebody else is taking from is waited for only when no other has it: all who create at
+        the same moment find the same node to be the best.
+        """
+        busy: list[Node] = []
+        for wait, tried in ((False, alike), (True, busy)):
+            for node in tried:
+                try:
+                    if self._claim_of(session, container, node, demand, wait=wait):
+                        return node.host
+                    busy.append(node)
+                except ResourcesUnavailable as exc:
+                    selection.filled_up(node, exc)
+        return None
+
+    def _claim_of(
+        self, session: Session, container: Container, node: Node, demand: Demand, *, wait: bool
+    ) -> bool:
+        """Take it of this node. As `Placement.claim`; nothing is taken when it raises."""
         # GiB; 0 is no limit, or none possible.
         limit = container.disk or (self._conf.default_disk if node.limits_disk else 0)
         cpuset = cores.take(session, container, node.host) if demand.dedicated else {}
         asked = dataclasses.replace(demand.asked, disk_gb=limit)
-        self._placement.claim(session, container.uuid, node.host, asked)
+        if not self._placement.claim(session, container.uuid, node.host, asked, wait=wait):
+            return False
         container.cpuset = cpuset
         if limit != container.disk:
             self._quotas.reserve(session, container.project_id or "", {"disk": limit})
             container.disk = limit
+        return True
 
     def _insert_mount(self, session: Session, container: Container, mount: MountRequest) -> None:
         owner = {"project_id": container.project_id, "user_id": container.user_id}

@@ -7,8 +7,10 @@ from oslo_config import cfg
 from sqlalchemy.orm import Session
 
 from tierce.control.policy import Policy
-from tierce.db import containers, quotas
+from tierce.db import images, quotas
 from tierce.db.engine import Database
+from tierce.images import committed
+from tierce.images.reference import Reference
 from tierce.model.clock import Clock
 from tierce.model.context import RequestContext
 from tierce.model.errors import InvalidValue, OverQuota
@@ -54,8 +56,7 @@ class Quotas:
         if self._off:
             return
         quotas.lock_project(session, project_id)
-        limits = self.limits(session, project_id)
-        used = containers.usage(session, project_id)
+        limits, used = self._standing(session, project_id)
         over = {
             name: f"{name}: limit {limits[name]}, in use {used[name]:g}, asked {amount:g}"
             for name, amount in wanted.items()
@@ -63,6 +64,24 @@ class Quotas:
         }
         if over:
             raise OverQuota(f"Quota exceeded for resources: {sorted(over)} ({'; '.join(over.values())})")
+
+    def reserve_image(self, session: Session, project_id: str, host: str, name: Reference) -> None:
+        """Refuse if the project keeps as many images of its containers on the node as it may.
+
+        Those being made count, and one that replaces another does not. Holds the project's lock as
+        `reserve` does. Raises OverQuota.
+        """
+        limit = self._conf.committed_images
+        if self._off or limit == UNLIMITED:
+            return
+        quotas.lock_project(session, project_id)
+        kept = images.committed(session, project_id, host, committed.DOMAIN)
+        if (name.name, name.tag) not in kept and len(kept) >= limit:
+            raise OverQuota(
+                f"Quota exceeded for resources: ['committed_images'] (limit {limit} on a node, in use "
+                f"{len(kept)}). Commit under a name that you have used for one on this node, which replaces "
+                "it, or have one of them deleted."
+            )
 
     def limits(self, session: Session, project_id: str) -> Limits:
         return self._completed(quotas.limits(session, project_id))
@@ -73,8 +92,12 @@ class Quotas:
     def usages(self, session: Session, project_id: str) -> dict[str, Usage]:
         if self._off:
             return {name: Usage(UNLIMITED, UNLIMITED) for name in RESOURCES}
-        used = containers.usage(session, project_id)
-        return {name: Usage(limit, used[name]) for name, limit in self.limits(session, project_id).items()}
+        limits, used = self._standing(session, project_id)
+        return {name: Usage(limit, used[name]) for name, limit in limits.items()}
+
+    def _standing(self, session: Session, project_id: str) -> tuple[Limits, dict[str, float]]:
+        given, used = quotas.standing(session, project_id)
+        return self._completed(given), used
 
     def _completed(self, given: Mapping[str, int]) -> Limits:
         """The limits that were set, with those of the configuration for the rest."""

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from tierce.control.intake import Intake
 from tierce.control.messages import Messages
+from tierce.control.quotas import Quotas
 from tierce.db import images, networks
 from tierce.db.tables import Container
 from tierce.images import committed
@@ -20,8 +21,9 @@ from tierce.placement.base import Placement, Resources
 class Remaking:
     """Both methods raise what `Lifecycle.start` does."""
 
-    def __init__(self, intake: Intake, placement: Placement, messages: Messages) -> None:
+    def __init__(self, intake: Intake, quotas: Quotas, placement: Placement, messages: Messages) -> None:
         self._intake = intake
+        self._quotas = quotas
         self._placement = placement
         self._messages = messages
 
@@ -58,12 +60,13 @@ class Remaking:
         """Accept that an image is made of the container, to be called `reference` in its project.
 
         Returns the uuid of the image's record, which is there when the image is. Raises InvalidValue for
-        a name that is too long.
+        a name that is too long, OverQuota when the project keeps too many such images on the node.
         """
 
         def work(session: Session) -> tuple[Container, Reference, str]:
             container = self._intake.admit(session, context, ident, "commit")
             name = committed.name_for(container.project_id or "", reference)
+            self._quotas.reserve_image(session, container.project_id or "", container.host or "", name)
             known = images.named(session, name.name, name.tag or "", container.host or "")
             record = known.uuid if known is not None and known.uuid else str(uuid.uuid4())
             arguments = {

@@ -4,17 +4,27 @@ An action is `queued` by the API in the transaction that accepts it, `running` w
 holds its lease, then `finished` or `failed`. Rows without a state were written by a Zun process.
 """
 
+import dataclasses
 import datetime
 import enum
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, exists, insert, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
 from tierce.db.statements import changed, inserted
-from tierce.db.tables import ACTION, EVENT, ContainerAction, ContainerActionEvent
+from tierce.db.tables import (
+    ACTION,
+    CONTAINER,
+    EVENT,
+    Container,
+    ContainerAction,
+    ContainerActionEvent,
+    Registry,
+    VolumeMapping,
+)
 from tierce.model.context import RequestContext
 
 
@@ -23,6 +33,21 @@ class State(enum.StrEnum):
     RUNNING = "running"
     FINISHED = "finished"
     FAILED = "failed"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Claimed:
+    """An action that a node's agent has taken, and its container as one statement found both.
+
+    `more`: another action of the container is unfinished. Whoever queues one changes the container's
+    generation, so this holds until a swap of the container fails.
+    """
+
+    action: ContainerAction
+    container: Container
+    mounts: bool
+    """Whether the container has any; that never changes."""
+    more: bool
 
 
 _UNFINISHED = (State.QUEUED, State.RUNNING)
@@ -37,14 +62,21 @@ _OURS = (
     )
     .limit(1)
 )
-_OLDEST_UNFINISHED = (
-    select(ContainerAction)
+_TWO_OLDEST_UNFINISHED = (
+    select(
+        ContainerAction,
+        Container,
+        Registry.uuid,
+        exists().where(VolumeMapping.container_uuid == Container.uuid),
+    )
+    .join(Container, Container.uuid == ContainerAction.container_uuid)
+    .outerjoin(Registry, Registry.id == Container.registry_id)
     .where(
         ContainerAction.container_uuid == bindparam("container"),
         ContainerAction.state.in_(_UNFINISHED),
     )
     .order_by(ContainerAction.id)
-    .limit(1)
+    .limit(2)
 )
 _TAKE = (
     update(ACTION)
@@ -131,7 +163,7 @@ def adopt(
     arguments: dict[str, Any],
 ) -> bool:
     """Queue the row that a Zun API process wrote before it sent its message; False if there is none."""
-    count = changed(
+    adopted = changed(
         session,
         update(ACTION)
         .where(
@@ -143,7 +175,10 @@ def adopt(
         )
         .values(state=State.QUEUED, host=host, arguments=arguments, attempts=0),
     )
-    return bool(count)
+    if adopted:
+        generation = {"generation": CONTAINER.c.generation + 1}
+        session.execute(update(CONTAINER).where(CONTAINER.c.uuid == container_uuid).values(generation))
+    return bool(adopted)
 
 
 def is_ours(session: Session, container_uuid: str, request_id: str | None) -> bool:
@@ -154,13 +189,16 @@ def is_ours(session: Session, container_uuid: str, request_id: str | None) -> bo
 
 def claim(
     session: Session, container_uuid: str, host: str, now: datetime.datetime, lease: int
-) -> ContainerAction | None:
+) -> Claimed | None:
     """Take the container's oldest unfinished action, if it is queued for `host`.
 
     None when there is none, or another run holds it. The caller commits, and owns it for `lease` s.
     """
-    oldest = session.scalar(_OLDEST_UNFINISHED, {"container": container_uuid})
-    if oldest is None or oldest.state != State.QUEUED or oldest.host != host:
+    found = session.execute(_TWO_OLDEST_UNFINISHED, {"container": container_uuid}).all()
+    if not found:
+        return None
+    oldest, container, registry_uuid, mounts = found[0]
+    if oldest.state != State.QUEUED or oldest.host != host:
         return None
     values = {
         "attempts": (oldest.attempts or 0) + 1,
@@ -171,7 +209,8 @@ def claim(
     values["state"] = State.RUNNING
     for field, value in values.items():
         set_committed_value(oldest, field, value)
-    return oldest
+    container.registry_uuid = registry_uuid
+    return Claimed(oldest, container, mounts, more=len(found) > 1)
 
 
 def finish(session: Session, action: ContainerAction, now: datetime.datetime, *, failed: bool) -> None:

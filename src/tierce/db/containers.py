@@ -60,14 +60,15 @@ _SWAP = update(CONTAINER).where(
     CONTAINER.c.id == bindparam("row"), CONTAINER.c.generation == bindparam("expected")
 )
 _SIZES = (
-    func.sum(CONTAINER.c.cpu),
-    func.sum(leading_number(CONTAINER.c.memory)),
-    func.sum(CONTAINER.c.disk),
+    func.sum(CONTAINER.c.cpu).label("cpu"),
+    func.sum(leading_number(CONTAINER.c.memory)).label("memory"),
+    func.sum(CONTAINER.c.disk).label("disk"),
 )
 _GIVEN = select(*_SIZES).where(CONTAINER.c.host == bindparam("host"))
-_USAGE = select(func.count(CONTAINER.c.id), *_SIZES).where(
+USAGE = select(func.count(CONTAINER.c.id).label("containers"), *_SIZES).where(
     CONTAINER.c.project_id == bindparam("project"), CONTAINER.c.container_type == ContainerType.CONTAINER
 )
+"""What the containers of a project add up to, as `amounts` takes it."""
 
 
 def name_key(scope: str, project_id: str | None, name: str | None) -> str | None:
@@ -187,9 +188,8 @@ def rename(
 def destroy(session: Session, container: Container) -> None:
     """Remove the row with all that hangs on it: mounts, their own volumes, the claim, actions, execs."""
     volumes = select(VolumeMapping.volume_id).where(VolumeMapping.container_uuid == container.uuid)
-    ids = list(session.scalars(volumes))
-    session.execute(delete(VolumeMapping).where(VolumeMapping.container_uuid == container.uuid))
-    if ids:
+    if ids := list(session.scalars(volumes)):
+        session.execute(delete(VolumeMapping).where(VolumeMapping.container_uuid == container.uuid))
         still_mapped = select(VolumeMapping.volume_id)
         session.execute(delete(Volume).where(Volume.id.in_(ids), Volume.id.not_in(still_mapped)))
     session.execute(delete(Allocation).where(Allocation.consumer_uuid == container.uuid))
@@ -202,7 +202,7 @@ def networks_of_neighbours(session: Session, project_id: str | None, host: str, 
         Container.project_id == project_id,
         Container.host == host,
         Container.uuid != uuid,
-        Container.status != Status.DELETING,
+        Container.status.not_in((Status.DELETING, Status.DELETED)),
     )
     addresses = session.scalars(select(Container.addresses).where(*staying))
     arguments = session.scalars(
@@ -217,24 +217,17 @@ def networks_of_neighbours(session: Session, project_id: str | None, host: str, 
 
 def given(session: Session, host: str) -> tuple[float, int, int]:
     """vCPUs, MiB and GiB that the node's containers may use, together."""
-    cpu, memory, disk = session.execute(_GIVEN, {"host": host}).one()
+    return amounts(*session.execute(_GIVEN, {"host": host}).one())
+
+
+def amounts(cpu: float | None, memory: int | None, disk: int | None) -> tuple[float, int, int]:
+    """vCPUs, MiB and GiB of the database's sums; those of no rows are NULL."""
     return round(float(cpu or 0), 3), int(memory or 0), int(disk or 0)
 
 
 def projects_on_host(session: Session, host: str) -> set[str]:
     """Projects that have a container on the node."""
     return set(session.scalars(select(Container.project_id).where(Container.host == host).distinct()))
-
-
-def usage(session: Session, project_id: str | None) -> dict[str, float]:
-    """What the project's containers add up to, in the units of quotas."""
-    count, cpu, memory, disk = session.execute(_USAGE, {"project": project_id}).one()
-    return {
-        "containers": count,
-        "cpu": round(float(cpu or 0), 3),
-        "memory": int(memory or 0),
-        "disk": int(disk or 0),
-    }
 
 
 def _fetch(

@@ -8,8 +8,9 @@ from oslo_db import exception as db_exception
 from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
+from tierce.db.actions import State
 from tierce.db.paging import paginate, require_sortable
-from tierce.db.tables import Container, Image
+from tierce.db.tables import Container, ContainerAction, Image
 from tierce.model.context import RequestContext
 from tierce.model.errors import ImageAlreadyExists, ImageRecordNotFound
 from tierce.model.spec import ListQuery
@@ -123,6 +124,25 @@ def made(
             same = select(Image).where(Image.repo == repo, Image.tag == tag, Image.host == container.host)
             return session.scalars(same).one()
     return image
+
+
+def committed(session: Session, project_id: str, host: str, domain: str) -> set[tuple[str, str]]:
+    """Repository and tag of a project's images of `domain` on a node, and of those that commits will add."""
+    there = select(Image.repo, Image.tag).where(
+        Image.project_id == project_id, Image.host == host, Image.repo.startswith(f"{domain}/")
+    )
+    coming = (
+        select(ContainerAction.arguments)
+        .join(Container, Container.uuid == ContainerAction.container_uuid)
+        .where(
+            ContainerAction.host == host,
+            ContainerAction.state.in_((State.QUEUED, State.RUNNING)),
+            ContainerAction.action == "commit",
+            Container.project_id == project_id,
+        )
+    )
+    names = {(repo or "", tag or "") for repo, tag in session.execute(there)}
+    return names | {(each["repository"], each["tag"]) for each in session.scalars(coming)}
 
 
 def unfinished(session: Session, host: str) -> Sequence[Image]:

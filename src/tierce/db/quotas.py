@@ -8,10 +8,10 @@ import datetime
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import bindparam, delete, literal, select, union_all, update
+from sqlalchemy import bindparam, delete, literal, select, true, union_all, update
 from sqlalchemy.orm import Session
 
-from tierce.db import locks
+from tierce.db import containers, locks
 from tierce.db.statements import changed
 from tierce.db.tables import Quota, QuotaClass
 
@@ -25,7 +25,14 @@ _LIMITS: Any = union_all(
     select(Quota.resource, Quota.hard_limit, literal(1).label("own"), Quota.id).where(
         Quota.project_id == bindparam("project")
     ),
-).order_by("own", "id")
+)
+_LIMITS_IN_ORDER: Any = _LIMITS.order_by("own", "id")
+_USAGE, _LIMIT = containers.USAGE.subquery(), _LIMITS.subquery()
+_STANDING: Any = (
+    select(*_USAGE.columns, _LIMIT.c.resource, _LIMIT.c.hard_limit)
+    .select_from(_USAGE.outerjoin(_LIMIT, true()))
+    .order_by(_LIMIT.c.own, _LIMIT.c.id)
+)
 
 
 def lock_project(session: Session, project_id: str) -> None:
@@ -35,7 +42,15 @@ def lock_project(session: Session, project_id: str) -> None:
 
 def limits(session: Session, project_id: str) -> dict[str, int]:
     """Limits set for the project or for the default class; -1: none."""
-    return _newest(session.execute(_LIMITS, {"project": project_id}))
+    return _newest(session.execute(_LIMITS_IN_ORDER, {"project": project_id}))
+
+
+def standing(session: Session, project_id: str) -> tuple[dict[str, int], dict[str, float]]:
+    """`limits`, and what the project's containers add up to, in the same units; in one statement."""
+    rows = session.execute(_STANDING, {"project": project_id}).all()
+    count, *sums = rows[0][:4]
+    cpu, memory, disk = containers.amounts(*sums)
+    return _newest(row[4:] for row in rows), {"containers": count, "cpu": cpu, "memory": memory, "disk": disk}
 
 
 def of_class(session: Session, class_name: str) -> dict[str, int]:

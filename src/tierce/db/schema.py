@@ -6,9 +6,10 @@ is something to ask it, as it costs memory and start-up time.
 """
 
 import contextlib
+import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from sqlalchemy import Connection, inspect, text
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 VERSION_TABLE = "tierce_alembic_version"
-HEAD = "0004"
+HEAD = "0005"
 
 
 class SchemaMismatch(TierceError):
@@ -54,11 +55,30 @@ def upgrade(database: Database) -> str:
     with database.engine.connect() as connection, _alone(connection):
         _require_known(connection)
         connection.rollback()
-        config = _config()
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        command.upgrade(_config(connection), "head")
         connection.commit()
     return HEAD
+
+
+def script(database: Database) -> str:
+    """The SQL of `upgrade` for this database as it is now, which is only looked at. Raises as `upgrade`."""
+    found = current(database)
+    if found == HEAD:
+        return ""
+    _require_not_newer(found)
+    return database.read(lambda session: _script(session.connection(), found))
+
+
+def _script(connection: Connection, found: str | None) -> str:
+    _require_known(connection)
+    from alembic import command
+
+    written = io.StringIO()
+    if found is None and inspect(connection).has_table(VERSION_TABLE):
+        # Of an upgrade that was interrupted. It is empty, and the first revision makes it.
+        written.write(f"DROP TABLE {VERSION_TABLE};\n\n")
+    command.upgrade(_config(connection, written), f"{found or 'base'}:head", sql=True)
+    return written.getvalue()
 
 
 def pending(database: Database) -> list[tuple[str, str]]:
@@ -122,10 +142,11 @@ _LOCKS = {
 """Locks of a connection, beyond its transactions: MariaDB commits at every step."""
 
 
-def _config() -> "Config":
+def _config(connection: Connection | None = None, output: TextIO | None = None) -> "Config":
+    """Of migrations for the database of `connection`; SQL goes to `output`."""
     from alembic.config import Config
 
-    config = Config()
+    config = Config(output_buffer=output, attributes={"connection": connection})
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     return config
 

@@ -45,6 +45,7 @@ _AGENTS = (
         ComputeNode.mem_total,
         ComputeNode.disk_total,
         ComputeNode.enable_cpu_pinning,
+        ComputeNode.runtime_away,
         # Of the many nodes that dedicate no CPUs it is not read.
         case((ComputeNode.enable_cpu_pinning.is_(True), ComputeNode.numa_topology)).label("numa_topology"),
     )
@@ -90,6 +91,7 @@ class Agent:
     disk_gb: int
     dedicates_cpus: bool
     numa_topology: Mapping[str, Any]
+    runtime_away: bool
 
 
 def agents(session: Session, now: datetime.datetime, down_time: int) -> list[Agent]:
@@ -108,6 +110,7 @@ def agents(session: Session, now: datetime.datetime, down_time: int) -> list[Age
             disk_gb=row.disk_total or 0,
             dedicates_cpus=bool(row.enable_cpu_pinning),
             numa_topology=row.numa_topology or {},
+            runtime_away=bool(row.runtime_away),
         )
         for row in session.execute(_AGENTS)
     ]

@@ -276,6 +276,9 @@ class ComputeNode(Timestamps, Base):
     runtimes: Mapped[list[str]] = mapped_column(JSONList, nullable=True)
     enable_cpu_pinning: Mapped[bool] = mapped_column(Boolean, default=False, server_default="0")
 
+    # ours: whether its runtime did not answer when it was last asked
+    runtime_away: Mapped[bool | None] = mapped_column(Boolean)
+
 
 class PciDevice(Timestamps, Base):
     """An SR-IOV device of a node."""

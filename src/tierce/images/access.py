@@ -51,6 +51,21 @@ class ImageAccess:
                 projects.append(project)
                 self._save()
 
+    def forget_gone(self, exists: Callable[[str], bool]) -> None:
+        """Drop what is written down of images that the node has no more; `exists` looks for an id.
+
+        Raises what `exists` does; what it had not answered for stays.
+        """
+        with self._lock:
+            known = list(self._projects)
+        for image in known:
+            with self._lock:
+                if self._under_way:
+                    return  # what such a pull brings may be one of them
+                if image in self._projects and not exists(image):
+                    del self._projects[image]
+                    self._save()
+
     @contextlib.contextmanager
     def restricted(self, name: str, find: Callable[[], ImageFacts | None]) -> Iterator[None]:
         """Pull the image `name` (canonical) inside: what that brings is for nobody before it is granted.

@@ -33,6 +33,9 @@ class ImageDriver(Protocol):
     def remove(self, reference: str) -> None:
         """Ensure the node does not have it; RuntimeConflict while it is used or being pulled."""
 
+    def tidy(self) -> None:
+        """Forget what is known of images that the node has no more. Raises RuntimeUnreachable."""
+
     def search(self, name: str, exact: bool) -> Sequence[FoundImage]:
         """Images whose names have `name` in them, or with `exact` are `name`.
 

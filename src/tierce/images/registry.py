@@ -124,6 +124,10 @@ class RegistryImages:
         with self._pulls.without_pulls_of(canonical_names([name, *(found.tags if found else ())])):
             self._store.remove(name)
 
+    def tidy(self) -> None:
+        """Forget whose images were that the node has no more. Raises RuntimeUnreachable."""
+        self._access.forget_gone(lambda image: self._store.find(image) is not None)
+
     def search(self, name: str, exact: bool) -> list[FoundImage]:
         """Images of the public registry with `name` in their names, or with `exact` of that very name.
 

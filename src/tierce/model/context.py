@@ -29,6 +29,10 @@ class RequestContext:
     request_id: str = dataclasses.field(default_factory=new_request_id)
     global_request_id: str | None = None
     auth_token: str | None = dataclasses.field(default=None, repr=False)
+    resource_uuid: str | None = None
+    """The container whose action is queued already: told with the message that wakes its node. Zun's
+    processes, whose rows are queued on arrival, send nothing here and read nothing.
+    """
 
     def replace(self, **changes: Any) -> "RequestContext":
         return dataclasses.replace(self, **changes)

@@ -61,10 +61,13 @@ class Placement(Protocol):
     def candidates(self, session: Session) -> Sequence[Candidate]:
         """Every node that offers anything."""
 
-    def claim(self, session: Session, consumer: str, host: str, asked: Resources) -> None:
+    def claim(
+        self, session: Session, consumer: str, host: str, asked: Resources, *, wait: bool = True
+    ) -> bool:
         """Give `consumer` (a container's uuid) `asked` of `host`, in the caller's transaction if it can.
 
-        Raises ResourcesUnavailable, saying what is short.
+        False, with nothing taken, when somebody else is taking of the node at this moment and we are not to
+        `wait` for the end of that. Raises ResourcesUnavailable, saying what is short.
         """
 
     def reclaim(self, session: Session, consumer: str, host: str, asked: Resources) -> None:

@@ -33,7 +33,9 @@ _OFFERS = (
     .where(ComputeNode.cpus > 0)
     .order_by(ComputeNode.hostname)
 )
-_OFFER_LOCKED = select(*_HAS).where(ComputeNode.hostname == bindparam("host")).limit(1).with_for_update()
+_OFFER = select(*_HAS).where(ComputeNode.hostname == bindparam("host")).limit(1)
+_OFFER_LOCKED = _OFFER.with_for_update()
+_OFFER_LOCKED_AT_ONCE = _OFFER.with_for_update(skip_locked=True)
 _CLAIM = insert(Allocation)
 
 
@@ -49,10 +51,16 @@ class BuiltinPlacement:
             for host, cpus, memory, disk, *used in session.execute(_OFFERS)
         ]
 
-    def claim(self, session: Session, consumer: str, host: str, asked: Resources) -> None:
-        self._require_room(session, host, asked)
+    def claim(
+        self, session: Session, consumer: str, host: str, asked: Resources, *, wait: bool = True
+    ) -> bool:
+        capacity = self._locked(session, host, wait=wait)
+        if capacity is None and not wait:
+            return False
+        self._require_room(session, host, capacity, asked)
         amounts = {"vcpus": asked.vcpus, "memory_mb": asked.memory_mb, "disk_gb": asked.disk_gb}
         session.execute(_CLAIM, {"consumer_uuid": consumer, "host": host, **amounts})
+        return True
 
     def reclaim(self, session: Session, consumer: str, host: str, asked: Resources) -> None:
         held = session.get(Allocation, consumer)
@@ -61,16 +69,23 @@ class BuiltinPlacement:
             return
         more = asked.beyond(Resources(held.vcpus, held.memory_mb, held.disk_gb))
         if more != Resources():
-            self._require_room(session, host, more)
+            self._require_room(session, host, self._locked(session, host, wait=True), more)
         held.vcpus, held.memory_mb, held.disk_gb = asked.vcpus, asked.memory_mb, asked.disk_gb
 
-    def _require_room(self, session: Session, host: str, asked: Resources) -> None:
-        """Lock the node until the transaction ends, so that nobody else takes what is free there."""
-        has = session.execute(_OFFER_LOCKED, {"host": host}).first()
-        if has is None:
+    def _locked(self, session: Session, host: str, *, wait: bool) -> Resources | None:
+        """What the node offers; until the transaction ends nobody else takes of it. None where it offers
+        nothing yet, or somebody else is taking of it and we are not to wait.
+        """
+        has = session.execute(_OFFER_LOCKED if wait else _OFFER_LOCKED_AT_ONCE, {"host": host}).first()
+        return None if has is None else self._capacity(*has)
+
+    def _require_room(
+        self, session: Session, host: str, capacity: Resources | None, asked: Resources
+    ) -> None:
+        if capacity is None:
             raise ResourcesUnavailable.of("offers nothing yet")
         used = _resources(*session.execute(_USED_OF_HOST, {"host": host}).one())
-        shortage = Candidate(host, self._capacity(*has), used).shortage(asked)
+        shortage = Candidate(host, capacity, used).shortage(asked)
         if shortage is not None:
             raise ResourcesUnavailable.of(f"has {shortage}")
 

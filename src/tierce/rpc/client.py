@@ -38,13 +38,13 @@ class ComputeClient:
 
     def _cast(self, context: RequestContext, host: str, method: str, container: Any, **more: Any) -> None:
         args = {"container": convert.container_to_wire(container)} | more
-        self._caller.cast(context, host, method, args)
+        self._caller.cast(context.replace(resource_uuid=container.uuid), host, method, args)
 
     def _call(self, context: RequestContext, host: str, method: str, container: Any, **more: Any) -> Any:
         args = {"container": convert.container_to_wire(container)} | more
         return self._caller.call(context, host, method, args)
 
-    # --- life cycle: casts ------------------------------------------------------------------------
+    # --- life cycle: casts, each of an action that is queued ----------------------------------------
 
     def container_create(
         self,

@@ -33,7 +33,7 @@ def context_to_wire(context: RequestContext, now: datetime.datetime) -> dict[str
         "auth_token": context.auth_token,
         "request_id": context.request_id,
         "global_request_id": context.global_request_id,
-        "resource_uuid": None,
+        "resource_uuid": context.resource_uuid,
         "roles": list(context.roles),
         "user_identity": " ".join(part or "-" for part in who),
         "is_admin_project": True,
@@ -70,4 +70,5 @@ def context_from_wire(keys: Mapping[str, Any]) -> RequestContext:
         request_id=keys.get("request_id") or new_request_id(),
         global_request_id=keys.get("global_request_id"),
         auth_token=keys.get("auth_token"),
+        resource_uuid=keys.get("resource_uuid"),
     )

@@ -35,6 +35,7 @@ class Node:
     dedicates: bool = False
     cells: Sequence[Cell] = ()
     pins: Collection[Pin] = ()
+    runtime_away: bool = False
 
     @property
     def claimed(self) -> Resources:

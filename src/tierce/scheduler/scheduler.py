@@ -72,7 +72,8 @@ class Scheduler:
         """Nodes to try: of those that pass and have room, the one with the largest share of its memory
         free, then of its vCPUs, then by name. By chance, if so configured.
 
-        A node may fill up until the claim: try the next.
+        Those whose runtime is away come last: it may be back when the container is made. A node may fill
+        up until the claim: try the next.
         """
         candidates = {candidate.host: candidate for candidate in self._placement.candidates(session)}
         pins = cores.pins(session) if demand.dedicated else {}
@@ -87,6 +88,7 @@ class Scheduler:
             self._rng.shuffle(selection.nodes)
         else:
             selection.nodes.sort(key=_fullness)
+        selection.nodes.sort(key=lambda node: node.runtime_away)
         return selection
 
     def _refusal(self, node: Node, demand: Demand) -> tuple[str, str] | None:
@@ -118,6 +120,7 @@ class Scheduler:
                 dedicates=agent.dedicates_cpus,
                 cells=cells_of(agent.numa_topology) if agent.dedicates_cpus else (),
                 pins=pins.get(agent.host, ()),
+                runtime_away=agent.runtime_away,
             )
             for agent in services.agents(session, now, self._conf.service_down_time)
         ]

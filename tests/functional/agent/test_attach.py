@@ -4,8 +4,9 @@ import itertools
 
 import pytest
 
-from tests.support.client import Client, until
+from tests.support.client import Client
 from tests.support.cloud import Cloud, Death
+from tests.support.waiting import until
 from tierce.model.container import RuntimeState
 from tierce.model.errors import RuntimeFailure, RuntimeTimeout, RuntimeUnreachable
 

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.client import Client, until
+from tests.support.client import Client
 from tests.support.cloud import Cloud, Death
+from tests.support.threads import at_once
+from tests.support.waiting import until
 from tierce.images import committed
 from tierce.model.container import RuntimeState
 from tierce.model.errors import RuntimeFailure
@@ -145,6 +147,82 @@ def test_only_one_at_a_time(cloud: Cloud, client: Client) -> None:
     status, _, text = client.error(f"POST /containers/{uuid}/commit?repository=copy")
     assert (status, text.endswith("while commit is in progress")) == (409, True)
     release.set()
+
+
+# --- how many -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def bounded(new_cloud: NewCloud) -> Cloud:
+    """A cloud of two nodes, on each of which a project may keep two images."""
+    return new_cloud(hosts=("node1", "node2"), quota={"committed_images": 2})
+
+
+def committing(client: Client, uuid: str, name: str) -> int:
+    return int(client.request(f"POST /containers/{uuid}/commit?repository={name}").status_code)
+
+
+def test_a_project_keeps_no_more_images_on_a_node_than_it_may(bounded: Cloud) -> None:
+    client = bounded.client
+    alice = bounded.user("alice", project="p1")
+    uuid, elsewhere = (client.running(host=host) for host in ("node1", "node2"))
+    for name in ("one", "two"):
+        commit(client, uuid, f"repository={name}")
+        bounded.wait_idle()
+
+    status, code, text = client.error(f"POST /containers/{uuid}/commit?repository=three")
+
+    assert (status, code) == (403, "container.over-quota")
+    assert "limit 2 on a node, in use 2" in text
+    assert committing(client, uuid, "two") == 202
+    assert committing(client, elsewhere, "three") == 202
+    assert committing(alice, alice.running(), "one") == 202
+
+
+def test_images_that_are_being_made_count(bounded: Cloud) -> None:
+    client = bounded.client
+    uuids = [client.running(host="node1") for _ in range(3)]
+    release = bounded.hold("commit")
+    statuses = at_once(
+        [
+            lambda uuid=uuid, name=name: committing(client, uuid, name)
+            for name, uuid in zip("abc", uuids, strict=True)
+        ]
+    )
+    assert sorted(statuses) == [202, 202, 403]
+    release.set()
+
+
+def test_an_image_that_is_deleted_makes_room(bounded: Cloud) -> None:
+    """Members delete their own, where the operator lets them."""
+    rules = ("image:get_all", "image:delete")
+    bounded.policy_file.write_text("".join(f'"{rule}": "rule:admin_or_owner"\n' for rule in rules))
+    bounded.clock.advance(2)
+    alice, bob = bounded.user("alice", project="p1"), bounded.user("bob", project="p2")
+    uuid = alice.running(name="web")
+    for name in ("one", "two"):
+        commit(alice, uuid, f"repository={name}")
+        bounded.wait_idle()
+    (first, _) = alice.call("GET /images")["images"]
+    assert committing(alice, uuid, "three") == 403
+    assert bob.call("GET /images")["images"] == []
+    assert bob.request(f"DELETE /images/{first['uuid']}").status_code == 404
+
+    alice.call(f"DELETE /images/{first['uuid']}")
+
+    assert committing(alice, uuid, "three") == 202
+
+
+@pytest.mark.parametrize(
+    "quota", [{"committed_images": -1}, {"committed_images": 0, "driver": "zun.common.quota.NoopQuotaDriver"}]
+)
+def test_without_a_limit_all_are_kept(new_cloud: NewCloud, quota: dict[str, object]) -> None:
+    cloud = new_cloud(quota=quota)
+    uuid = cloud.client.running()
+    for name in ("one", "two"):
+        commit(cloud.client, uuid, f"repository={name}")
+        cloud.wait_idle()
+    assert len(made(cloud)) == 2
 
 
 # --- it fails -------------------------------------------------------------------------------------

@@ -1,13 +1,15 @@
 """Creating a container on a node where something goes wrong: what is said, what is left, what is held."""
 
+import pathlib
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.support.client import Client, until
+from tests.support.client import Client
 from tests.support.cloud import Cloud, Death, silent
+from tests.support.waiting import until
 from tierce.agent.runner import Observer
 from tierce.model.errors import ImagePullFailed, RuntimeFailure, RuntimeUnreachable
 
@@ -127,13 +129,15 @@ def test_a_fault_of_our_own_is_told_without_its_text(cloud: Cloud, client: Clien
     assert nothing_is_left(cloud)
 
 
-def test_a_start_that_fails_keeps_the_container_and_its_place(cloud: Cloud, client: Client) -> None:
-    uuid = client.create(run=True, command=["/nosuch/program"])
+def test_a_start_that_fails_keeps_the_container_its_place_and_its_files(cloud: Cloud, client: Client) -> None:
+    mount = {"type": "bind", "source": "aGVsbG8=", "destination": "/etc/motd"}
+    uuid = client.create(run=True, command=["/nosuch/program"], mounts=[mount])
     failed = client.wait(uuid, "Error")
     assert "/nosuch/program" in failed["status_reason"]
     assert result(client, uuid) == [("create", "Success"), ("start", "Error")]
-    assert cloud.has_container(uuid)
     assert uuid in cloud.claims()
+    (bound,) = cloud.engine.container(f"zun-{uuid}").spec.mounts
+    assert pathlib.Path(bound.source).read_bytes() == b"hello"
     # The engine says that it was created: that is no news.
     cloud.restart()
     cloud.wait_sound()
@@ -222,6 +226,12 @@ def together(count: int) -> Observer:
             barrier.wait(20)
 
     return observer
+
+
+def test_a_pull_may_take_longer_than_a_node_may_to_reply(new_cloud: NewCloud) -> None:
+    cloud = new_cloud(DEFAULT={"rpc_response_timeout": 1})
+    cloud.engine.script("images.pull", delay=1.5)
+    cloud.client.running(image="nginx")
 
 
 def test_many_containers_of_one_image_are_one_pull(new_cloud: NewCloud) -> None:

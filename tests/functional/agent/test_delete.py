@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.client import Client, until
+from tests.support.client import Client
 from tests.support.cloud import Cloud, Death
+from tests.support.waiting import until
 from tierce.model.errors import RuntimeFailure, RuntimeUnreachable
 
 NewCloud = Callable[..., Cloud]

@@ -1,12 +1,15 @@
 """What the engine does by itself: the database follows it, by events and without them."""
 
+import dataclasses
 from collections.abc import Callable
 
 import pytest
 
-from tests.support.client import Client, until
+from tests.support.client import Client
 from tests.support.cloud import Cloud
+from tests.support.waiting import until
 from tierce.model.container import RuntimeSpec, RuntimeState
+from tierce.model.errors import ImagePullFailed
 
 NewCloud = Callable[..., Cloud]
 
@@ -102,6 +105,17 @@ def test_auto_remove_leaves_nothing(cloud: Cloud, client: Client, command: list[
     assert not list((cloud.database_file.parent / "mnt").glob("*-*"))
 
 
+def test_one_that_failed_to_be_made_is_shown_although_it_was_to_remove_itself(
+    cloud: Cloud, client: Client
+) -> None:
+    cloud.engine.script("images.pull", error=ImagePullFailed("toomanyrequests: slow down"))
+    uuid = client.create(run=True, image="nginx", auto_remove=True)
+    client.wait(uuid, "Error")
+    cloud.restart()
+    cloud.wait_sound()
+    assert client.wait(uuid, "Error")["status_reason"] == "toomanyrequests: slow down"
+
+
 def test_a_stop_of_one_with_auto_remove_leaves_nothing(cloud: Cloud, client: Client) -> None:
     uuid = client.running(auto_remove=True)
     client.call(f"POST /containers/{uuid}/stop")
@@ -134,6 +148,26 @@ def test_an_engine_that_is_away_does_not_make_containers_fail(cloud: Cloud, clie
     cloud.restart()
     assert (client.show(uuid) or {})["status"] == "Running"
     cloud.engine.come_back()
+
+
+@pytest.mark.parametrize("agent_too", [False, True])
+def test_what_runs_through_an_outage_of_the_engine_is_neither_touched_nor_made_again(
+    cloud: Cloud, client: Client, agent_too: bool
+) -> None:
+    """An engine whose containers outlive it; and the agent restarted while it was away."""
+    uuids = [client.running() for _ in range(3)]
+    with cloud.engine.lock:
+        before = [dataclasses.replace(each) for each in cloud.engine.containers.values()]
+    cloud.engine.go_down()
+    if agent_too:
+        cloud.restart()
+    until(lambda: client.request(f"GET /containers/{uuids[0]}/logs").status_code == 503)
+    assert [(client.show(uuid) or {})["status"] for uuid in uuids] == ["Running"] * 3
+    cloud.engine.come_back()
+    until(lambda: client.request(f"GET /containers/{uuids[0]}/logs").status_code == 200)
+    cloud.wait_sound()
+    assert list(cloud.engine.containers.values()) == before
+    assert [client.actions(uuid) for uuid in uuids] == [[("create", None)]] * 3
 
 
 def test_the_regular_comparison_finds_what_events_missed(new_cloud: NewCloud) -> None:

@@ -4,8 +4,9 @@ import pathlib
 
 import pytest
 
-from tests.support.client import Client, until
+from tests.support.client import Client
 from tests.support.cloud import Cloud
+from tests.support.waiting import until
 from tierce.model.errors import RuntimeFailure
 
 MOUNTS = [
@@ -20,7 +21,7 @@ def volumes(cloud: Cloud) -> list[pathlib.Path]:
 
 @pytest.mark.parametrize("call", ["remove", "networks.list", "networks.remove"])
 def test_a_step_that_fails_does_not_keep_the_others_from_being_done(
-    cloud: Cloud, client: Client, call: str
+    cloud: Cloud, client: Client, caplog: pytest.LogCaptureFixture, call: str
 ) -> None:
     uuid = client.created(mounts=MOUNTS)
     cloud.engine.script(call, error=RuntimeFailure("server error"))
@@ -32,6 +33,7 @@ def test_a_step_that_fails_does_not_keep_the_others_from_being_done(
         (1, 1) if call == "remove" else (0, 2)
     )
     assert cloud.claims() == {}
+    assert "may be left over: server error" in caplog.text
     # What the engine kept goes with the next comparison.
     cloud.restart()
     until(lambda: (len(cloud.engine.containers), len(cloud.engine.networks)) == (0, 1))

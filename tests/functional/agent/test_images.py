@@ -1,13 +1,14 @@
 """Images that an administrator has pulled to a node, and removed from it."""
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.support.client import IMAGE, Client, until
+from tests.support.client import IMAGE, Client
 from tests.support.cloud import Cloud
+from tests.support.threads import Gate
+from tests.support.waiting import until
 from tierce.db.tables import Image
 from tierce.model.errors import ImageSearchFailed, RuntimeTimeout, RuntimeUnreachable
 
@@ -46,18 +47,6 @@ def test_an_image_that_the_node_has_is_not_pulled_twice(cloud: Cloud, client: Cl
     until(lambda: (image(client, uuid) or {}).get("image_id"))
     body = {"repo": "nginx:1.27", "host": "node1"}
     assert client.error("POST /images", body)[:2] == (409, "container.image-already-exists")
-
-
-class Gate(threading.Event):
-    """An event that tells when somebody waits for it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.reached = threading.Event()
-
-    def wait(self, timeout: float | None = None) -> bool:
-        self.reached.set()
-        return super().wait(timeout)
 
 
 def test_a_pull_neither_holds_up_the_end_of_the_agent_nor_is_lost_by_it(cloud: Cloud, client: Client) -> None:

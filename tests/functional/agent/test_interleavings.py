@@ -10,9 +10,10 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.client import Client, until
+from tests.support.client import Client
 from tests.support.cloud import Cloud, Killed
 from tests.support.threads import at_once
+from tests.support.waiting import until
 
 NewCloud = Callable[..., Cloud]
 

@@ -4,9 +4,11 @@ import threading
 
 import pytest
 
-from tests.support.client import Client, until
+from tests.support.client import Client
 from tests.support.cloud import Cloud, Killed
-from tierce.model.errors import RuntimeFailure
+from tests.support.threads import Gate
+from tests.support.waiting import until
+from tierce.model.errors import RuntimeConflict, RuntimeFailure
 
 NETS = [{"network": "web"}, {"network": "db"}, {"network": "cache"}]
 
@@ -33,6 +35,27 @@ def test_a_deleted_container_takes_the_networks_that_it_alone_was_in(cloud: Clou
     client.call(f"DELETE /containers/{uuid}?stop=true")
     client.wait_gone(uuid)
     assert networks(cloud) == ["web"]
+
+
+def test_a_network_that_the_engine_keeps_holds_up_no_delete_and_is_used_again(
+    cloud: Cloud, client: Client
+) -> None:
+    """Engines say so of endpoints that an unclean stop left."""
+    uuid = client.running(nets=[{"network": "web"}])
+    cloud.engine.script("networks.remove", error=RuntimeConflict("it has active endpoints"), times=2)
+    client.call(f"DELETE /containers/{uuid}?stop=true")
+    client.wait_gone(uuid)
+    cloud.wait_idle()
+    assert (networks(cloud), cloud.claims()) == (["web"], {})
+
+    again = client.running(nets=[{"network": "web"}])
+    client.call(f"DELETE /containers/{again}?stop=true")
+    client.wait_gone(again)
+    cloud.wait_idle()
+    assert networks(cloud) == ["web"]
+
+    cloud.restart()
+    until(lambda: networks(cloud) == [])
 
 
 def test_a_network_that_a_queued_creation_asks_for_stays(cloud: Cloud, client: Client) -> None:
@@ -120,3 +143,18 @@ def test_a_repair_that_was_cut_short_is_finished_by_the_next_attempt(cloud: Clou
     cloud.start()
     shown = client.wait(uuid, "Running")
     assert [len(entries) for entries in shown["addresses"].values()] == [1, 1]
+
+
+def test_one_that_has_removed_itself_keeps_no_network_from_its_neighbour(
+    cloud: Cloud, client: Client
+) -> None:
+    first, second = (client.running(auto_remove=True, nets=[{"network": "web"}]) for _ in range(2))
+    rest_of_first = Gate()
+    cloud.engine.script("remove", until=rest_of_first)
+    cloud.engine.exit(f"zun-{first}", 0)
+    assert rest_of_first.reached.wait(10)
+    cloud.engine.exit(f"zun-{second}", 0)
+    client.wait_gone(second)
+    assert cloud.engine.networks.keys() == {"bridge"}
+    rest_of_first.set()
+    client.wait_gone(first)

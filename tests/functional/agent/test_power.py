@@ -1,11 +1,15 @@
 """Start, stop and the like where the engine refuses or is away; and looking inside."""
 
+import datetime
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.support.client import Client, until
+from tests.support.client import Client
 from tests.support.cloud import Cloud, Death
+from tests.support.threads import Gate
+from tests.support.waiting import until
 from tierce.model.container import RuntimeState
 from tierce.model.errors import RuntimeConflict, RuntimeFailure, RuntimeTimeout, RuntimeUnreachable
 from tierce.runtimes.fake import FakeRuntime
@@ -162,10 +166,21 @@ def test_a_signal_that_it_survives_leaves_it_running(cloud: Cloud, client: Clien
 
 def test_a_reboot_runs_it_anew(cloud: Cloud, client: Client) -> None:
     uuid = client.running()
-    first = cloud.engine.container(f"zun-{uuid}").pid
+    first, began = cloud.engine.container(f"zun-{uuid}").pid, cloud.row(uuid).started_at
+    assert began is not None
+    cloud.clock.advance(60)
     client.call(f"POST /containers/{uuid}/reboot")
     client.wait(uuid, "Running")
     assert cloud.engine.container(f"zun-{uuid}").pid != first
+    assert (cloud.row(uuid).started_at or began) - began >= datetime.timedelta(seconds=59)
+
+
+def test_a_reboot_of_what_cannot_be_started_says_why(client: Client) -> None:
+    uuid = client.create(run=True, command=["/nosuch/program"])
+    client.wait(uuid, "Error")
+    client.call(f"POST /containers/{uuid}/reboot")
+    assert "/nosuch/program" in client.wait(uuid, "Error")["status_reason"]
+    assert client.actions(uuid)[-1] == ("reboot", "Error")
 
 
 # --- looking inside ---------------------------------------------------------------------------------
@@ -226,7 +241,7 @@ def test_a_fault_of_the_node_is_told_without_its_text(cloud: Cloud, client: Clie
     assert "secret" not in text
 
 
-def test_a_command_that_takes_too_long_is_ended_and_others_do_not_wait(new_cloud: NewCloud) -> None:
+def test_a_command_that_takes_too_long_is_ended_and_the_limit_named(new_cloud: NewCloud) -> None:
     cloud = new_cloud(docker={"execute_timeout": 1})
     uuid = cloud.client.running()
     assert cloud.client.error(f"POST /containers/{uuid}/execute", {"command": ["sleep", "1000"]}) == (
@@ -235,6 +250,31 @@ def test_a_command_that_takes_too_long_is_ended_and_others_do_not_wait(new_cloud
         "Timeout on executing command: sleep 1000 (limit: 1 s)",
     )
     assert cloud.client.call(f"POST /containers/{uuid}/execute?command=echo+hi")["output"] == "hi\n"
+
+
+def test_who_looks_inside_does_not_wait_for_a_command_that_takes_its_time(
+    cloud: Cloud, client: Client
+) -> None:
+    uuid, gate = client.running(), Gate()
+    cloud.engine.script("execute", until=gate)
+    line = f"POST /containers/{uuid}/execute?command=echo+"
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(client.call, f"{line}slow")
+        try:
+            assert gate.reached.wait(20)
+            assert client.call(f"{line}quick")["output"] == "quick\n"
+            assert client.call(f"GET /containers/{uuid}/logs") == ""
+            assert not slow.done()
+        finally:
+            gate.set()
+        assert slow.result(20)["output"] == "slow\n"
+
+
+def test_of_output_that_is_not_utf_8_the_rest_is_told(cloud: Cloud, client: Client) -> None:
+    uuid = client.running()
+    with cloud.engine.lock:
+        cloud.engine.container(f"zun-{uuid}").log.append((cloud.clock.now(), "stdout", b"caf\xe9\n"))
+    assert client.call(f"GET /containers/{uuid}/logs") == "caf\N{REPLACEMENT CHARACTER}\n"
 
 
 @pytest.mark.parametrize(

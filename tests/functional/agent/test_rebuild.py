@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.client import FOREVER, IMAGE, Client, until
+from tests.support.client import FOREVER, IMAGE, Client
 from tests.support.cloud import Cloud, Death
+from tests.support.waiting import until
 from tierce.model.container import ImageFacts
 from tierce.model.errors import RuntimeFailure
 

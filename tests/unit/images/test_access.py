@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import json
 import pathlib
 from collections.abc import Mapping
 
@@ -195,3 +196,33 @@ def test_an_image_that_was_there_under_another_name_stays_for_everybody() -> Non
     images = driver(store)
     asks(images, "red", ALICE)
     assert asks(images, "blue", policy="never", image="public:1") == both
+
+
+def test_what_is_written_down_of_an_image_goes_when_the_image_has_gone(tmp_path: pathlib.Path) -> None:
+    store, file = private_registry(), tmp_path / "access.json"
+    images = RegistryImages(store, ImageAccess(file), idle_timeout=7.0)
+    kept = "reg.user/kept:latest"
+    asks(images, "red", ALICE)
+    asks(images, "red", ALICE, image=kept)
+    store.remove(PRIVATE)
+
+    images.tidy()
+
+    assert json.loads(file.read_text())["projects"] == {facts(kept).id: ["red"]}
+    with pytest.raises(ImagePullFailed):
+        asks(images, "blue", image=kept)
+
+
+def test_nothing_is_forgotten_while_a_private_image_comes() -> None:
+    """It is not there yet, and may have been there before."""
+    store = private_registry()
+    access = ImageAccess()
+    images = RegistryImages(store, access, idle_timeout=7.0)
+    asks(images, "red", ALICE)
+    store.remove(PRIVATE)
+    store.during_pull = lambda _progress: images.tidy()
+
+    asks(images, "green", BOB)
+
+    assert access.allows(facts(PRIVATE), PRIVATE, "red")
+    assert not access.allows(facts(PRIVATE), PRIVATE, "blue")

@@ -66,7 +66,7 @@ def test_arguments_arrive_by_their_names(serve: Serve, context: Any, container: 
 
     ((name, received, args),) = endpoint.calls
     assert name == "container_create"
-    assert received == context
+    assert received == context.replace(resource_uuid=container.uuid)
     assert args["container"].name == "alpha"
     assert (args["limits"], args["run"]) == ({"cpu": 1.0}, True)
     assert args["requested_networks"] == [{"network": "n", "port": ""}]
@@ -136,7 +136,7 @@ def test_a_node_that_does_not_reply_in_time(
     server = ComputeServer(transport, conf, "node1", Endpoint())
     server.start()
     try:
-        with pytest.raises(errors.RpcTimeout, match="node1 to container_stats within 1 s"):
+        with pytest.raises(errors.RpcTimeout, match=r"node1 to container_stats within 1 s; .* is unknown"):
             ComputeClient(transport, conf).container_stats(context, "node1", container)
     finally:
         release.set()

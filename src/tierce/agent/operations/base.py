@@ -62,6 +62,10 @@ class Work:
     container: Container
     arguments: dict[str, Any]
     attempt: int = 1
+    mounts: bool = True
+    """Whether the container has any."""
+    more: bool = False
+    """Whether another action of the container is unfinished, as of when `container` was read."""
     image: ImageFacts | None = None
     replaced_image: ImageFacts | None = None
     """What the container that a rebuild replaces was made of."""

@@ -9,7 +9,6 @@ from tierce.agent.operations import images, mounts, networks
 from tierce.agent.operations.base import Failure, Stage, Step, Work
 from tierce.agent.operations.power import start_stage
 from tierce.db import containers
-from tierce.db.tables import Container
 from tierce.model.container import BindMount, Healthcheck, RestartPolicy, RuntimeSpec
 from tierce.model.errors import ContainerNotFound, RuntimeNotFound
 from tierce.model.lifecycle import Status
@@ -56,14 +55,16 @@ def _take_cpus(work: Work) -> None:
     """Of a container that a Zun API process has placed, the node itself chooses the CPUs."""
     plugs, uuid = work.plugs, work.container.uuid
 
-    def take(session: Session) -> Container:
+    def take(session: Session) -> dict[str, list[int]]:
         fresh = containers.find(session, uuid)
         if fresh is None:
             raise ContainerNotFound(uuid)
         cpuset = cores.take(session, fresh, plugs.host)
-        return containers.swap(session, fresh, plugs.clock.now(), cpuset=cpuset)
+        containers.swap(session, fresh, plugs.clock.now(), cpuset=cpuset)
+        return cpuset
 
-    work.container = plugs.database.write(take)
+    # Of an older generation still: what was accepted meanwhile is found at the end of the stage.
+    work.container.cpuset = plugs.database.write(take)
 
 
 def _ensure_image(work: Work) -> None:

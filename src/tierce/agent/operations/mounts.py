@@ -10,6 +10,8 @@ from tierce.volumes.base import VolumeSpec
 
 def ensure(work: Work) -> None:
     """Ensure every volume is usable here, and note what to bind where."""
+    if not work.mounts:
+        return
     uuid = work.container.uuid
     rows = work.plugs.database.read(lambda session: volumes.mounts(session, uuid))
     work.binds = {
@@ -19,6 +21,8 @@ def ensure(work: Work) -> None:
 
 def remove(work: Work) -> None:
     """Ensure nothing is left of the volumes that nobody else mounts."""
+    if not work.mounts:
+        return
     for volume in work.plugs.database.read(lambda session: _unshared(session, work.container.uuid)):
         work.plugs.volumes.remove(_spec(volume))
 

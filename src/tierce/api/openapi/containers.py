@@ -13,10 +13,10 @@ from tierce.api.requests.terminals import ExecuteResize, Resize
 from tierce.api.resources.archives import Archives
 from tierce.api.resources.changes import Changes
 from tierce.api.resources.container_actions import ContainerActions
+from tierce.api.resources.container_networks import GROUPED_LIST, ContainerNetworks
 from tierce.api.resources.containers import Containers
 from tierce.api.resources.inspection import Inspection
 from tierce.api.resources.lifecycle import Lifecycle
-from tierce.api.resources.networking import GROUPED_LIST, Networking
 from tierce.api.resources.terminals import Terminals
 from tierce.api.versions import Version
 from tierce.api.views import container_actions, containers, networks, node_answers
@@ -184,7 +184,7 @@ OPERATIONS: Final = (
         202,
         record({"uuid": STRING}),
         either(CommitContainer),
-        errors=(*_QUEUED, errors.ImageAlreadyExists),
+        errors=(*_QUEUED, errors.ImageAlreadyExists, errors.OverQuota),
     ),
     Operation(
         "GET",
@@ -265,7 +265,7 @@ OPERATIONS: Final = (
     Operation(
         "GET",
         f"{_ONE}/network_list",
-        Networking.on_get_list,
+        ContainerNetworks.on_get_list,
         "Its networks",
         answer=_network_list,
         errors=_FOUND,
@@ -273,7 +273,7 @@ OPERATIONS: Final = (
     Operation(
         "POST",
         f"{_ONE}/network_attach",
-        Networking.on_post_attach,
+        ContainerNetworks.on_post_attach,
         "Have it join a network",
         inputs=either(NetworkAttach),
         errors=(*_QUEUED, *_NAMED, errors.ExternalNetworkAttachForbidden),
@@ -281,7 +281,7 @@ OPERATIONS: Final = (
     Operation(
         "POST",
         f"{_ONE}/network_detach",
-        Networking.on_post_detach,
+        ContainerNetworks.on_post_detach,
         "Have it leave a network",
         202,
         inputs=either(NetworkDetach),
@@ -290,7 +290,7 @@ OPERATIONS: Final = (
     Operation(
         "POST",
         f"{_ONE}/add_security_group",
-        Networking.on_post_add_group,
+        ContainerNetworks.on_post_add_group,
         "Have a security group's rules hold for it too",
         202,
         inputs=either(SecurityGroup),
@@ -299,7 +299,7 @@ OPERATIONS: Final = (
     Operation(
         "POST",
         f"{_ONE}/remove_security_group",
-        Networking.on_post_remove_group,
+        ContainerNetworks.on_post_remove_group,
         "Have a security group's rules not hold for it any more",
         202,
         inputs=either(SecurityGroup),

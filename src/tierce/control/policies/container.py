@@ -1,8 +1,6 @@
 """Rules of `/v1/containers`."""
 
-from oslo_policy import policy
-
-from tierce.control.policies.base import ADMIN, NOBODY, OWNER
+from tierce.control.policies.base import ADMIN, NOBODY, OWNER, rule
 
 ADMIN_FIELDS = ("host", "image_pull_policy", "privileged", "runtime")
 """Fields of a container that only an administrator sees by default."""
@@ -15,53 +13,51 @@ ACTIONS = (
     "get_archive put_archive add_security_group remove_security_group network_attach network_detach"
 ).split()
 
-
-def _rule(name: str, check: str, method: str, path: str, description: str) -> policy.DocumentedRuleDefault:
-    return policy.DocumentedRuleDefault(
-        f"container:{name}", check, description, [{"path": f"/v1/containers{path}", "method": method}]
-    )
-
+_LIST = "GET /v1/containers"
+_CREATE = "POST /v1/containers"
+_ONE = "/v1/containers/{ident}"
+_SHOW = f"GET {_ONE}"
+_DELETE = f"DELETE {_ONE}"
 
 RULES = [
-    _rule("create", OWNER, "POST", "", "Create a container."),
-    _rule("create:runtime", ADMIN, "POST", "", "Create a container with a runtime of one's choice."),
-    _rule("create:privileged", NOBODY, "POST", "", "Create a privileged container."),
-    _rule("create:image_pull_policy", ADMIN, "POST", "", "Create a container with a pull policy."),
-    _rule("create:requested_destination", ADMIN, "POST", "", "Create a container on a host of one's choice."),
-    _rule("get_all", OWNER, "GET", "", "List containers."),
-    _rule("get_all_all_projects", ADMIN, "GET", "", "List the containers of all projects."),
-    policy.DocumentedRuleDefault(
-        "container:get_one",
-        OWNER,
-        "Show a container, and its networks.",
-        [
-            {"path": "/v1/containers/{ident}", "method": "GET"},
-            {"path": "/v1/containers/{ident}/network_list", "method": "GET"},
-        ],
+    rule("container:create", OWNER, "Create a container.", _CREATE),
+    rule("container:create:runtime", ADMIN, "Create a container with a runtime of one's choice.", _CREATE),
+    rule("container:create:privileged", NOBODY, "Create a privileged container.", _CREATE),
+    rule("container:create:image_pull_policy", ADMIN, "Create a container with a pull policy.", _CREATE),
+    rule(
+        "container:create:requested_destination",
+        ADMIN,
+        "Create a container on a host of one's choice.",
+        _CREATE,
     ),
-    _rule("get_one_all_projects", ADMIN, "GET", "/{ident}", "Show a container of any project."),
+    rule("container:get_all", OWNER, "List containers.", _LIST),
+    rule("container:get_all_all_projects", ADMIN, "List the containers of all projects.", _LIST),
+    rule("container:get_one", OWNER, "Show a container, and its networks.", _SHOW, f"{_SHOW}/network_list"),
+    rule("container:get_one_all_projects", ADMIN, "Show a container of any project.", _SHOW),
     *(
-        _rule(f"get_one:{field}", ADMIN, "GET", "/{ident}", f"See the field `{field}`, and filter by it.")
+        rule(f"container:get_one:{field}", ADMIN, f"See the field `{field}`, and filter by it.", _SHOW)
         for field in ADMIN_FIELDS
     ),
-    _rule("update", OWNER, "PATCH", "/{ident}", "Change a container."),
-    _rule("rename", OWNER, "POST", "/{ident}/rename", "Rename a container."),
-    _rule("resize_container", OWNER, "POST", "/{ident}/resize_container", "Change a container's size."),
-    _rule("delete", OWNER, "DELETE", "/{ident}", "Delete a container."),
-    _rule("delete_all_projects", ADMIN, "DELETE", "/{ident}", "Delete a container of any project."),
-    _rule("delete_force", ADMIN, "DELETE", "/{ident}", "Delete a container in any state."),
+    rule("container:update", OWNER, "Change a container.", f"PATCH {_ONE}"),
+    rule("container:rename", OWNER, "Rename a container.", f"POST {_ONE}/rename"),
+    rule("container:resize_container", OWNER, "Change a container's size.", f"POST {_ONE}/resize_container"),
+    rule("container:delete", OWNER, "Delete a container.", _DELETE),
+    rule("container:delete_all_projects", ADMIN, "Delete a container of any project.", _DELETE),
+    rule("container:delete_force", ADMIN, "Delete a container in any state.", _DELETE),
     *(
-        _rule(
-            action,
+        rule(
+            f"container:{action}",
             OWNER,
-            "GET" if action in _LOOKS else "POST",
-            f"/{{ident}}/{action}",
             f"Do `{action}` on a container.",
+            f"{'GET' if action in _LOOKS else 'POST'} {_ONE}/{action}",
         )
         for action in ACTIONS
     ),
-    _rule("actions", OWNER, "GET", "/{ident}/container_actions", "List and show a container's actions."),
-    _rule(
-        "action:events", ADMIN, "GET", "/{ident}/container_actions/{request_id}", "See an event's traceback."
+    rule("container:actions", OWNER, "List and show a container's actions.", f"{_SHOW}/container_actions"),
+    rule(
+        "container:action:events",
+        ADMIN,
+        "See an event's traceback.",
+        f"{_SHOW}/container_actions/{{request_id}}",
     ),
 ]

@@ -1,14 +1,8 @@
 """Rules of `/v1/hosts`."""
 
-from oslo_policy import policy
-
-from tierce.control.policies.base import ADMIN
+from tierce.control.policies.base import ADMIN, rule
 
 RULES = [
-    policy.DocumentedRuleDefault(
-        "host:get_all", ADMIN, "List hosts.", [{"path": "/v1/hosts", "method": "GET"}]
-    ),
-    policy.DocumentedRuleDefault(
-        "host:get", ADMIN, "Show a host.", [{"path": "/v1/hosts/{ident}", "method": "GET"}]
-    ),
+    rule("host:get_all", ADMIN, "List hosts.", "GET /v1/hosts"),
+    rule("host:get", ADMIN, "Show a host.", "GET /v1/hosts/{ident}"),
 ]

@@ -1,19 +1,14 @@
 """Rules of `/v1/images`."""
 
-from oslo_policy import policy
+from tierce.control.policies.base import ADMIN, OWNER, rule
 
-from tierce.control.policies.base import ADMIN, OWNER
-
-
-def _rule(name: str, check: str, method: str, path: str, description: str) -> policy.DocumentedRuleDefault:
-    operations = [{"path": f"/v1/images{path}", "method": method}]
-    return policy.DocumentedRuleDefault(f"image:{name}", check, description, operations)
-
+_IMAGES = "/v1/images"
+_IMAGE = f"{_IMAGES}/{{ident}}"
 
 RULES = [
-    _rule("pull", ADMIN, "POST", "", "Pull an image to a host."),
-    _rule("get_all", ADMIN, "GET", "", "List image records."),
-    _rule("get_one", ADMIN, "GET", "/{ident}", "Show an image record."),
-    _rule("delete", ADMIN, "DELETE", "/{ident}", "Remove an image from its host."),
-    _rule("search", OWNER, "GET", "/{ident}/search", "Search for images in the public registry."),
+    rule("image:pull", ADMIN, "Pull an image to a host.", f"POST {_IMAGES}"),
+    rule("image:get_all", ADMIN, "List image records.", f"GET {_IMAGES}"),
+    rule("image:get_one", ADMIN, "Show an image record.", f"GET {_IMAGE}"),
+    rule("image:delete", ADMIN, "Remove an image from its host.", f"DELETE {_IMAGE}"),
+    rule("image:search", OWNER, "Search for images in the public registry.", f"GET {_IMAGE}/search"),
 ]

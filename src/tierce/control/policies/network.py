@@ -1,26 +1,22 @@
 """Rules of `/v1/networks`, and of the networks that containers may join."""
 
-from oslo_policy import policy
+from tierce.control.policies.base import rule
 
 _ADMIN = "role:admin"
 
 RULES = [
-    policy.DocumentedRuleDefault(
+    rule(
         "network:attach_external_network",
         _ADMIN,
         "Attach a container to an external network that is not shared.",
-        [
-            {"path": "/v1/containers", "method": "POST"},
-            {"path": "/v1/containers/{ident}/network_attach", "method": "POST"},
-        ],
+        "POST /v1/containers",
+        "POST /v1/containers/{ident}/network_attach",
     ),
-    policy.DocumentedRuleDefault(
-        "network:create", _ADMIN, "Keep a network on a node.", [{"path": "/v1/networks", "method": "POST"}]
-    ),
-    policy.DocumentedRuleDefault(
+    rule("network:create", _ADMIN, "Keep a network on a node.", "POST /v1/networks"),
+    rule(
         "network:delete",
         _ADMIN,
         "Remove a network from the nodes that keep it.",
-        [{"path": "/v1/networks/{network}", "method": "DELETE"}],
+        "DELETE /v1/networks/{network}",
     ),
 ]

@@ -1,22 +1,15 @@
 """Rules of `/v1/quotas` and `/v1/quota_classes`. The target of the former is the project in the path."""
 
-from oslo_policy import policy
-
-from tierce.control.policies.base import ADMIN, OWNER
+from tierce.control.policies.base import ADMIN, OWNER, rule
 
 _PROJECT = "/v1/quotas/{project_id}"
 _CLASS = "/v1/quota_classes/{name}"
 
-
-def _rule(name: str, check: str, method: str, path: str, description: str) -> policy.DocumentedRuleDefault:
-    return policy.DocumentedRuleDefault(name, check, description, [{"path": path, "method": method}])
-
-
 RULES = [
-    _rule("quota:get", OWNER, "GET", _PROJECT, "Show a project's limits, and what it uses of them."),
-    _rule("quota:get_default", OWNER, "GET", f"{_PROJECT}/defaults", "Show a project's default limits."),
-    _rule("quota:update", ADMIN, "PUT", _PROJECT, "Set a project's limits."),
-    _rule("quota:delete", ADMIN, "DELETE", _PROJECT, "Drop a project's own limits."),
-    _rule("quota_class:get", ADMIN, "GET", _CLASS, "Show the limits of a class."),
-    _rule("quota_class:update", ADMIN, "PUT", _CLASS, "Set the limits of a class."),
+    rule("quota:get", OWNER, "Show a project's limits, and what it uses of them.", f"GET {_PROJECT}"),
+    rule("quota:get_default", OWNER, "Show a project's default limits.", f"GET {_PROJECT}/defaults"),
+    rule("quota:update", ADMIN, "Set a project's limits.", f"PUT {_PROJECT}"),
+    rule("quota:delete", ADMIN, "Drop a project's own limits.", f"DELETE {_PROJECT}"),
+    rule("quota_class:get", ADMIN, "Show the limits of a class.", f"GET {_CLASS}"),
+    rule("quota_class:update", ADMIN, "Set the limits of a class.", f"PUT {_CLASS}"),
 ]

@@ -1,25 +1,19 @@
 """Rules of `/v1/services` and `/v1/availability_zones`."""
 
-from oslo_policy import policy
+from tierce.control.policies.base import ADMIN, OWNER, rule
 
-from tierce.control.policies.base import ADMIN, OWNER
-
-
-def _rule(name: str, method: str, path: str, description: str) -> policy.DocumentedRuleDefault:
-    operations = [{"path": f"/v1/services{path}", "method": method}]
-    return policy.DocumentedRuleDefault(f"zun-service:{name}", ADMIN, description, operations)
-
+_SERVICES = "/v1/services"
 
 RULES = [
-    _rule("get_all", "GET", "", "List services."),
-    _rule("delete", "DELETE", "", "Remove the record of a service."),
-    _rule("enable", "PUT", "/enable", "Let the scheduler use a node."),
-    _rule("disable", "PUT", "/disable", "Keep new containers from a node."),
-    _rule("force_down", "PUT", "/force_down", "Count a node as down, or no longer."),
-    policy.DocumentedRuleDefault(
-        "availability_zones:get_all",
-        OWNER,
-        "List availability zones.",
-        [{"path": "/v1/availability_zones", "method": "GET"}],
+    rule("zun-service:get_all", ADMIN, "List services.", f"GET {_SERVICES}"),
+    rule("zun-service:delete", ADMIN, "Remove the record of a service.", f"DELETE {_SERVICES}"),
+    rule("zun-service:enable", ADMIN, "Let the scheduler use a node.", f"PUT {_SERVICES}/enable"),
+    rule("zun-service:disable", ADMIN, "Keep new containers from a node.", f"PUT {_SERVICES}/disable"),
+    rule(
+        "zun-service:force_down",
+        ADMIN,
+        "Count a node as down, or no longer.",
+        f"PUT {_SERVICES}/force_down",
     ),
+    rule("availability_zones:get_all", OWNER, "List availability zones.", "GET /v1/availability_zones"),
 ]

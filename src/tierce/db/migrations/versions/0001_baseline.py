@@ -18,7 +18,7 @@ MEDIUM_TEXT = sa.Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
 
 
 def upgrade() -> None:
-    if not sa.inspect(op.get_bind()).has_table("container"):
+    if not steps.has_table("container"):
         _create_services_and_nodes()
         _create_containers()
         _create_volumes()

@@ -10,7 +10,12 @@ from tierce.db.migrations import steps
 revision = "0004"
 down_revision = "0003"
 
-_CLOUD = sa.table("tierce_cloud", sa.column("uuid"))
+_NAME_IT = """
+INSERT INTO tierce_cloud (uuid)
+SELECT COALESCE((SELECT uuid FROM compute_node ORDER BY created_at, uuid LIMIT 1), :made)
+FROM (SELECT 1 AS once) AS once WHERE NOT EXISTS (SELECT uuid FROM tierce_cloud)
+"""
+"""Networks that exist have names made of the one node's uuid, and keep them."""
 
 
 def upgrade() -> None:
@@ -24,8 +29,4 @@ def upgrade() -> None:
         sa.Column("uuid", sa.String(length=36), nullable=False),
         sa.PrimaryKeyConstraint("uuid"),
     )
-    connection = op.get_bind()
-    if connection.execute(sa.select(_CLOUD.c.uuid)).first() is None:
-        # Networks that exist have names made of the one node's uuid, and keep them.
-        node = sa.text("SELECT uuid FROM compute_node ORDER BY created_at, uuid LIMIT 1")
-        connection.execute(sa.insert(_CLOUD).values(uuid=connection.scalar(node) or str(uuid.uuid4())))
+    op.execute(sa.text(_NAME_IT).bindparams(made=str(uuid.uuid4())))

@@ -27,7 +27,7 @@ def require_attachable(
             raise ExternalNetworkAttachForbidden(network.network)
 
 
-class Networking:
+class ContainerNetworks:
     """What changes something raises ContainerNotFound, Conflict, PolicyNotAuthorized, InvalidState when
     the container's status or another action forbids it, ContainerHostNotUp; and for what the request
     names NetworkNotFound, PortNotFound, Invalid.
