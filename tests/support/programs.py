@@ -185,9 +185,7 @@ class Programs:
         """Wait until the API says that the node is `up` or `down`."""
 
         def states() -> dict[str, str]:
-            headers = {"OpenStack-API-Version": "container 1.40"}
-            answer = requests.get(f"{self.url}/services", headers=headers, auth=self.admin, timeout=30)
-            return {service["host"]: service["state"] for service in answer.json()["services"]}
+            return {service["host"]: service["state"] for service in self._list("services")}
 
         try:
             until(states, lambda seen: seen.get(host) == state)
@@ -200,5 +198,5 @@ class Programs:
 
     def _list(self, what: str) -> list[dict[str, Any]]:
         headers = {"OpenStack-API-Version": "container 1.40"}
-        answer = requests.get(f"{self.url}/{what}", headers=headers, timeout=30)
+        answer = requests.get(f"{self.url}/{what}", headers=headers, auth=self.admin, timeout=30)
         return list(answer.json()[what])
