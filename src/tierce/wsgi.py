@@ -13,17 +13,17 @@ from tierce.api.front import Wsgi
 from tierce.cli import wiring
 from tierce.db import engine, schema
 from tierce.rpc.client import ComputeClient
-from tierce.rpc.transport import build_transport
+from tierce.rpc.transport import build_shared_transport
 
 
 def _build() -> Wsgi:
-    """Raises SchemaMismatch, InvalidEncryptionKey."""
+    """Raises BusRefused, SchemaMismatch, InvalidEncryptionKey."""
     named = os.environ.get("TIERCE_CONFIG_FILE")
     conf = config.load([named] if named else config.found())
     wiring.prepare(conf)
     database = engine.connect(conf)
     schema.require_current(database)
-    transport = build_transport(conf)
+    transport = build_shared_transport(conf)
     application = wiring.build_application(conf, database, transport, ComputeClient(transport, conf))
     database.close()
     return application

@@ -7,8 +7,10 @@ import subprocess
 import sys
 
 import psutil
+import pytest
 
 from tests.support.programs import Program, Programs
+from tests.support.rabbitmq import RabbitMQ
 from tests.support.service import Http
 from tests.support.waiting import until
 
@@ -83,6 +85,24 @@ def test_an_agent_that_was_stopped_leaves_its_node_to_another_machine(alone: Pro
     http = Http(alone)
     http.wait(http.create(image="busybox", command=["sleep", "1000"]), "Running")
     assert elsewhere.stop() == 0
+
+
+@pytest.mark.parametrize("wrong", ["password", "vhost"])
+def test_an_agent_that_the_bus_does_not_let_in_says_so_and_gives_its_node_up(
+    alone: Programs, rabbitmq: RabbitMQ, wrong: str
+) -> None:
+    alone.api.start()
+    alone.wait_answering()
+    right = rabbitmq.url()
+    url = right.replace(rabbitmq.password, "hunter2") if wrong == "password" else f"{right}-nosuch"
+    agent = alone.agent("node1", DEFAULT={"transport_url": url})
+    agent.start()
+    assert agent.wait() == 1
+    assert "The message bus refuses this node" in agent.log
+    assert "Traceback" not in agent.log
+    assert url not in agent.log
+    assert "hunter2" not in agent.log
+    alone.wait_state("node1", "down")
 
 
 def test_nothing_starts_on_a_schema_that_is_not_current(alone: Programs, tmp_path: pathlib.Path) -> None:

@@ -108,9 +108,16 @@ class Agent:
     def start(self) -> None:
         """Report the node, take up what an earlier run left, and begin to listen.
 
-        Raises NodeTaken while an agent of another installation serves the node.
+        Raises NodeTaken while an agent of another installation serves the node, BusRefused. The node does
+        not count as up then.
         """
         self._register()
+        with contextlib.ExitStack() as undo:
+            undo.callback(self.stop)
+            self._begin()
+            undo.pop_all()
+
+    def _begin(self) -> None:
         conf, host = self._conf, self._plugs.host
         self._heart.every(conf.periodic_interval_max, self._beat)
         self._heart.start()

@@ -7,7 +7,7 @@ from oslo_config import cfg
 
 from tierce.cli import wiring
 from tierce.db import engine, schema
-from tierce.rpc.transport import build_transport
+from tierce.rpc.transport import build_shared_transport
 
 LOG = logging.getLogger(__name__)
 
@@ -19,14 +19,15 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def run(_args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
     """Work until SIGTERM or SIGINT, or until another agent has the node (1 then).
 
-    Raises AlreadyRunning, NodeTaken, SchemaMismatch, InvalidEncryptionKey.
+    Raises AlreadyRunning, BusRefused, NodeTaken, SchemaMismatch, InvalidEncryptionKey.
     """
     wiring.prepare(conf)
     stop = wiring.Stop()
     with wiring.only_one(conf) as installation:
+        transport = build_shared_transport(conf)
         database = engine.connect(conf)
         schema.require_current(database)
-        node = wiring.Node(conf, database, build_transport(conf), installation, stop.fail)
+        node = wiring.Node(conf, database, transport, installation, stop.fail)
         node.start()
         LOG.info("Serving the node %s", conf.host)
         stop.wait()

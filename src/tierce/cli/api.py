@@ -12,7 +12,7 @@ from tierce.api.workers import Workers
 from tierce.cli import wiring
 from tierce.db import engine, schema
 from tierce.rpc.client import ComputeClient
-from tierce.rpc.transport import build_transport
+from tierce.rpc.transport import build_shared_transport
 
 LOG = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ def _work(conf: cfg.ConfigOpts, host: str, port: int, ready: Callable[[], None])
     stop = wiring.Stop()
     database = engine.connect(conf)
     schema.require_current(database)
-    transport = build_transport(conf)
+    transport = build_shared_transport(conf)
     compute = ComputeClient(transport, conf)
     application = wiring.build_application(conf, database, transport, compute)
     server = ApiServer(application, host, port, conf.api.threads, shared=True)

@@ -36,7 +36,9 @@ def setup(conf: cfg.ConfigOpts) -> None:
         conf.set_default(f"logging_{kind}_format_string", FORMAT)
     if not (conf.log_file or conf.log_dir or conf.use_journal or conf.use_syslog or conf.log_config_append):
         conf.set_default("use_stderr", True)
-    conf.set_default("default_log_levels", [*conf.default_log_levels, "alembic=WARN"])
+    # amqp warns of each stop: of messages that come while a channel is closed, and go back to their queue.
+    levels = [*conf.default_log_levels, "alembic=WARN", "amqp=ERROR"]
+    conf.set_default("default_log_levels", levels)
     log.setup(conf, "tierce")
     for handler in logging.getLogger().handlers:
         handler.addFilter(_SubjectFilter())

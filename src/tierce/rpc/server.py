@@ -27,6 +27,7 @@ from tierce.model.errors import Conflict, TierceError
 from tierce.observability import logs
 from tierce.rpc import convert
 from tierce.rpc.serializer import WireSerializer
+from tierce.rpc.transport import BusRefused, send_errors
 
 LOG = logging.getLogger(__name__)
 
@@ -105,8 +106,7 @@ class ComputeServer:
     def start(self) -> None:
         """Begin to take messages, those first that waited for this node.
 
-        A bus that does not answer soon is waited for without limit, in the background.
-        Raises oslo.messaging's ServerListenError when the bus refuses.
+        A bus that does not answer soon is waited for without limit, in the background. Raises BusRefused.
         """
         starting = concurrent.futures.Future[None]()
         # An executor's thread would hold the end of a process that the bus never answers.
@@ -115,11 +115,22 @@ class ComputeServer:
             starting.result(_START_SECONDS)
         except TimeoutError:
             LOG.warning("The message bus does not answer; queued actions are found without it, but later")
-            starting.add_done_callback(lambda _: self._connected())
+            starting.add_done_callback(self._late)
+
+    def _late(self, starting: "concurrent.futures.Future[None]") -> None:
+        if (error := starting.exception()) is not None:
+            LOG.error("Messages are not listened for until the next start: %s", error)
+        else:
+            self._connected()
 
     def _listen(self, starting: "concurrent.futures.Future[None]") -> None:
         try:
             self._server.start()
+        except send_errors() as exc:
+            # The broker's words name the account or the virtual host, and no password.
+            starting.set_exception(
+                BusRefused(f"The message bus refuses this node: {exc}. See `[DEFAULT] transport_url`.")
+            )
         except Exception as exc:
             LOG.exception("Messages cannot be listened for")
             starting.set_exception(exc)

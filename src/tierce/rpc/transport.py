@@ -19,11 +19,15 @@ _AMQP_PORT = 5672
 _NOT_OFFERED = {"oslo_messaging_tracing": "tracing_enabled", "oslo_messaging_metrics": "metrics_enabled"}
 
 
+class BusRefused(TierceError):
+    """The configuration of the bus cannot be used, or the bus does not let this program in."""
+
+
 def build_transport(conf: cfg.ConfigOpts) -> Any:
     """The transport that `[DEFAULT] transport_url` names; one serves a whole process.
 
     Connects to nothing yet. The exchange is `zun` unless `[DEFAULT] control_exchange` says otherwise.
-    Raises TierceError when it cannot be used; that does not repeat it, as it may have a password.
+    Raises BusRefused when it cannot be used; that does not repeat it, as it may have a password.
     """
     failures.install()
     oslo_messaging.set_transport_defaults(_EXCHANGE)
@@ -34,15 +38,33 @@ def build_transport(conf: cfg.ConfigOpts) -> Any:
         bus_conf.register_opt(cfg.BoolOpt(name), group=group)
         bus_conf.set_override(name, False, group=group)
     try:
-        return oslo_messaging.get_rpc_transport(
+        transport = oslo_messaging.get_rpc_transport(
             bus_conf, url=conf.transport_url, allowed_remote_exmods=[failures.ZUN_MODULE]
         )
     except (ValueError, oslo_messaging.InvalidTransportURL, oslo_messaging.DriverLoadFailure):
-        raise TierceError(
+        raise BusRefused(
             "`[DEFAULT] transport_url` is not a URL such as rabbit://USER:PASSWORD@HOST:5672/VHOST, or names "
             "a bus that is not installed. Special characters of a password are written as in URLs, such as "
-            "%2F for a slash."
+            "%40 for @."
         ) from None
+    for host in oslo_messaging.TransportURL.parse(bus_conf, conf.transport_url).hosts:
+        if "/" in f"{host.username}{host.password}":
+            raise BusRefused(
+                "An account in `[DEFAULT] transport_url` has a slash in its name or password. The bus's "
+                "library cannot send one, however it is written: give the account another one."
+            )
+    return transport
+
+
+def build_shared_transport(conf: cfg.ConfigOpts) -> Any:
+    """As `build_transport`, for a program that is one of several: the bus must be outside of it."""
+    transport = build_transport(conf)
+    if not broker_addresses(transport, conf):
+        raise BusRefused(
+            "`[DEFAULT] transport_url` names no broker: an API and its agents meet on a message bus. For one "
+            "machine there is `tierce standalone`, which needs none."
+        )
+    return transport
 
 
 def broker_addresses(transport: Any, conf: cfg.ConfigOpts) -> list[tuple[str, int]]:

@@ -7,7 +7,7 @@ import pytest
 from tierce import config
 from tierce.db.engine import connect
 from tierce.model.errors import TierceError
-from tierce.rpc.transport import build_transport
+from tierce.rpc.transport import BusRefused, build_shared_transport, build_transport
 
 SECRET = "hunter2"
 
@@ -25,6 +25,7 @@ def refusal(group: str, option: str, value: str) -> str:
         f"rabbit://tierce:{SECRET}@host:port/",
         f"rabbit://tierce:{SECRET}/x@host:5672/",
         f"rabbit://tierce:{SECRET}@[host/",
+        f"rabbit://tierce:{SECRET}%2Fx@host:5672/",
         f"nosuch://tierce:{SECRET}@host/",
     ],
 )
@@ -32,6 +33,11 @@ def test_a_transport_url(url: str) -> None:
     said = refusal("DEFAULT", "transport_url", url)
     assert "transport_url" in said
     assert SECRET not in said
+
+
+def test_programs_that_share_a_bus_do_not_take_the_one_inside_a_process() -> None:
+    with pytest.raises(BusRefused, match="transport_url"):
+        build_shared_transport(config.load())
 
 
 @pytest.mark.parametrize(
