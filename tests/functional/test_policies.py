@@ -232,6 +232,16 @@ def test_a_file_that_cannot_be_read_changes_nothing(cloud: Cloud, rules: Rules, 
     alice.call("GET /containers")
 
 
+def test_nothing_is_asked_of_a_file_that_cannot_be_read(cloud: Cloud, rules: Rules) -> None:
+    """Also not by the first request of its kind, before the file is looked at again."""
+    alice = cloud.user("alice", project="p1")
+    rules.write({})
+    alice.call("GET /containers")
+    cloud.policy_file.write_text("{")
+    os.utime(cloud.policy_file, (3_000_000_000, 3_000_000_000))
+    assert alice.error("GET /hosts")[0] == 403
+
+
 def test_a_hidden_field_can_be_shown(cloud: Cloud, rules: Rules) -> None:
     alice = cloud.user("alice", project="p1")
     uuid = alice.created()

@@ -125,7 +125,7 @@ def _domain(req: Request, resp: falcon.Response, exc: errors.TierceError, params
         return
     status, code = public
     if status >= 500:
-        LOG.error("%s: %s: %s", req.line, type(exc).__name__, exc.message)
+        LOG.error("%s: %s: %s", req.line, type(exc).__name__, exc)
     if status == 503 and not (req.user_agent or "").startswith(_FAIL_ON_RETRY_AFTER):
         resp.set_header("Retry-After", RETRY_AFTER)
     _send(req, resp, Problem(status, code, exc.message, exc.message))

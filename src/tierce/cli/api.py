@@ -22,26 +22,40 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def run(_args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
-    """Serve until SIGTERM or SIGINT. Raises AddressInUse, SchemaMismatch, InvalidEncryptionKey."""
+    """Serve until SIGTERM or SIGINT.
+
+    What refuses the start does so once, before there are workers: raises AddressInUse, SchemaMismatch,
+    DatabaseAway, BusRefused, InvalidValue, InvalidEncryptionKey.
+    """
     wiring.prepare(conf)
+    service = _Service(conf)
     count = conf.api.workers or os.cpu_count() or 1
-    return Workers(conf.api.host_ip, conf.api.port, count, lambda *address: _work(conf, *address)).run()
+    return Workers(conf.api.host_ip, conf.api.port, count, service.work).run()
 
 
-def _work(conf: cfg.ConfigOpts, host: str, port: int, ready: Callable[[], None]) -> int:
-    """One worker process, from its start to SIGTERM."""
-    stop = wiring.Stop()
-    database = engine.connect(conf)
-    schema.require_current(database)
-    transport = build_shared_transport(conf)
-    compute = ComputeClient(transport, conf)
-    application = wiring.build_application(conf, database, transport, compute)
-    server = ApiServer(application, host, port, conf.api.threads, shared=True)
-    server.start()
-    LOG.info("Serving on http://%s:%d", host, port)
-    ready()
-    stop.wait()
-    server.stop()
-    compute.close()
-    database.close()
-    return stop.code
+class _Service:
+    """What each worker serves; it has neither threads nor connections before one does."""
+
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
+        self._threads: int = conf.api.threads
+        self._database = engine.connect(conf)
+        try:
+            schema.require_current(self._database)
+            transport = build_shared_transport(conf)
+            self._compute = ComputeClient(transport, conf)
+            self._application = wiring.build_application(conf, self._database, transport, self._compute)
+        finally:
+            self._database.close()
+
+    def work(self, host: str, port: int, ready: Callable[[], None]) -> int:
+        """One worker process, from its start to SIGTERM."""
+        stop = wiring.Stop()
+        server = ApiServer(self._application, host, port, self._threads, shared=True)
+        server.start()
+        LOG.info("Serving on http://%s:%d", host, port)
+        ready()
+        stop.wait()
+        server.stop()
+        self._compute.close()
+        self._database.close()
+        return stop.code

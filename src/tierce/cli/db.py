@@ -2,10 +2,12 @@
 
 import argparse
 import os
+import sys
 
 from oslo_config import cfg
 
-from tierce.db import engine, schema
+from tierce import config
+from tierce.db import address, engine, schema
 from tierce.db.engine import Database
 
 
@@ -23,9 +25,13 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def run(args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
-    """Do what was asked; the exit status. Raises SchemaMismatch, DatabaseBusy."""
+    """Do what was asked; the exit status. Which database it is goes to standard error.
+
+    Raises SchemaMismatch, DatabaseBusy.
+    """
     os.umask(0o077)
     database = engine.connect(conf, patient=True)
+    print(_which(conf), file=sys.stderr)
     try:
         if args.db_command == "version":
             print(schema.current(database) or "none")
@@ -40,6 +46,16 @@ def run(args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
     finally:
         database.close()
     return 0
+
+
+def _which(conf: cfg.ConfigOpts) -> str:
+    """The database, and why it is that one when nobody has named it: programs elsewhere may use another."""
+    database = f"Database: {address.summary(address.parse_url(conf))}"
+    if not conf.config_file:
+        return f"{database}, as no configuration file was found ({', '.join(config.SEARCHED)})."
+    if conf.get_location("connection", "database").location is cfg.Locations.opt_default:
+        return f"{database}, as `[database] connection` is not set in {', '.join(conf.config_file)}."
+    return database
 
 
 def _print_pending(database: Database) -> bool:

@@ -18,7 +18,7 @@ from tierce.db import engine, registries, schema, services
 from tierce.db.engine import DATABASE_TROUBLE, Database
 from tierce.db.secrets import Keyring
 from tierce.model.clock import Clock, SystemClock
-from tierce.model.errors import InvalidEncryptionKey
+from tierce.model.errors import DatabaseBusy, InvalidEncryptionKey
 
 
 class Code(enum.IntEnum):
@@ -79,8 +79,10 @@ def _schema(database: Database) -> Result:
         pending = schema.pending(database)
     except schema.SchemaMismatch as exc:
         return Result(Code.FAILURE, exc.message)
-    except DATABASE_TROUBLE:
-        return Result(Code.FAILURE, "The database cannot be reached.")
+    except DatabaseBusy as exc:
+        return Result(Code.FAILURE, str(exc))
+    except DATABASE_TROUBLE as exc:
+        return Result(Code.FAILURE, f"The database cannot be read ({type(exc).__name__}).")
     if pending:
         revisions = ", ".join(revision for revision, _ in pending)
         return Result(Code.FAILURE, f"Revisions {revisions} are missing: run `tierce db upgrade`.")
@@ -105,7 +107,14 @@ def _keys(conf: cfg.ConfigOpts, database: Database) -> Result:
     return Result(Code.SUCCESS)
 
 
-_UNKNOWN: Final = "say not who they are, so they are of another service, or were just stopped"
+_DOWN: Final = (
+    "These agents are down: {}. Start them, or `openstack appcontainer service delete HOST zun-compute` "
+    "what is gone for good."
+)
+_UNKNOWN: Final = (
+    "These agents say not who they are, so they are of another service, or were just stopped: {}. See that "
+    "another service's are stopped before this one's start."
+)
 
 
 def _agents(conf: cfg.ConfigOpts, database: Database, clock: Clock) -> Result:
@@ -113,8 +122,8 @@ def _agents(conf: cfg.ConfigOpts, database: Database, clock: Clock) -> Result:
     agents = [each for each in database.read(services.every) if each.binary == services.BINARY]
     up = [each for each in agents if services.is_up(each, clock.now(), conf.service_down_time)]
     found = {
-        "are down": [each.host or "" for each in agents if each not in up],
+        _DOWN: [each.host or "" for each in agents if each not in up],
         _UNKNOWN: [each.host or "" for each in up if not each.incarnation],
     }
-    details = [f"{', '.join(hosts)} {what}" for what, hosts in found.items() if hosts]
-    return Result(Code.WARNING, f"Agents: {'; '.join(details)}.") if details else Result(Code.SUCCESS)
+    details = [sentence.format(", ".join(hosts)) for sentence, hosts in found.items() if hosts]
+    return Result(Code.WARNING, " ".join(details)) if details else Result(Code.SUCCESS)

@@ -22,7 +22,8 @@ from tierce.api.health import Dependency
 from tierce.cli.malloc import give_large_blocks_back
 from tierce.control.build import build_services
 from tierce.db import clouds
-from tierce.db.engine import Database, parse_url
+from tierce.db.address import parse_url
+from tierce.db.engine import Database
 from tierce.identity.base import Identity
 from tierce.model.clock import SystemClock
 from tierce.model.errors import TierceError
@@ -77,8 +78,8 @@ def prepare(conf: cfg.ConfigOpts) -> None:
 
 
 def new_random() -> random.Random:
-    """For names and jitter, no secrets."""
-    return random.Random()  # noqa: S311 (as above)
+    """For names and jitter. The system's, as workers that are forked from one process must differ."""
+    return random.SystemRandom()
 
 
 @contextlib.contextmanager

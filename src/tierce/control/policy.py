@@ -5,8 +5,10 @@ month. So the files are looked at once a second at most, and within that second 
 for those who differ in nothing that the rule looks at.
 """
 
+import contextlib
 import dataclasses
 import logging
+import os
 import re
 import threading
 from collections.abc import Mapping
@@ -31,12 +33,22 @@ _ABSENT: Final = object()
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Generation:
-    """The rules as they were loaded, and what was answered by them."""
+    """The rules as they were at one moment, and what was answered by them.
+
+    `judge` has no files: a reading that fails half way leaves it as it is.
+    """
 
     loaded: float
-    rules: Mapping[str, Any]
+    judge: policy.Enforcer
+    written: frozenset[str]
+    """Names of the rules that are in files."""
     keys: dict[str, frozenset[str] | None] = dataclasses.field(default_factory=dict)
     answers: dict[tuple[Any, ...], bool] = dataclasses.field(default_factory=dict)
+
+    @property
+    def rules(self) -> Mapping[str, Any]:
+        rules: Mapping[str, Any] = self.judge.rules
+        return rules
 
     def target_keys(self, rule: str) -> frozenset[str] | None:
         """What the rule looks at in its target; None when its answer may depend on anything."""
@@ -76,15 +88,15 @@ class Policy:
     def __init__(self, conf: cfg.ConfigOpts, clock: Clock) -> None:
         """Raises InvalidValue for a file that cannot be read."""
         opts.set_defaults(conf)
+        self._conf = conf
         self._clock = clock
         self._lock = threading.Lock()
         self._enforcer = policy.Enforcer(conf)
         self._enforcer.suppress_default_change_warnings = True
         self._enforcer.register_defaults(list_rules())
-        try:
-            self._generation = self._load()
-        except Exception as exc:
-            raise InvalidValue(f"The policy files cannot be read: {exc}") from exc
+        self._failed = False
+        self._judged: object = None
+        self._generation = self._load()
 
     def admit(self, context: RequestContext) -> RequestContext:
         """The context with `is_admin` decided by the rule `context_is_admin`."""
@@ -104,14 +116,13 @@ class Policy:
 
     def written(self, prefix: str) -> set[str]:
         """What follows `prefix` in the names of rules that an operator's file has."""
-        self._current()
-        return {rule.removeprefix(prefix) for rule in self._enforcer.file_rules if rule.startswith(prefix)}
+        return {rule.removeprefix(prefix) for rule in self._current().written if rule.startswith(prefix)}
 
     def _allows(self, context: RequestContext, rule: str, target: Mapping[str, Any]) -> bool:
         generation = self._current()
         keys = generation.target_keys(rule)
         if keys is None:
-            return self._decide(context, rule, target)
+            return _decide(generation.judge, context, rule, target)
         question = (
             rule,
             context.user_id,
@@ -123,18 +134,8 @@ class Policy:
         )
         answer = generation.answers.get(question)
         if answer is None:
-            answer = generation.answers[question] = self._decide(context, rule, target)
+            answer = generation.answers[question] = _decide(generation.judge, context, rule, target)
         return answer
-
-    def _decide(self, context: RequestContext, rule: str, target: Mapping[str, Any]) -> bool:
-        credentials = {
-            "user_id": context.user_id,
-            "project_id": context.project_id,
-            "domain_id": context.domain_id,
-            "roles": list(context.roles),
-            "is_admin": context.is_admin,
-        }
-        return bool(self._enforcer.enforce(rule, dict(target), credentials))
 
     def _current(self) -> _Generation:
         if self._clock.monotonic() - self._generation.loaded >= _FRESH:
@@ -145,11 +146,46 @@ class Policy:
 
     def _reload(self) -> _Generation:
         try:
-            return self._load()
-        except Exception:  # the library lets through whatever its parsers raise
-            LOG.exception("A changed policy file cannot be read; the rules before it stay in force")
-            return _Generation(self._clock.monotonic(), self._generation.rules)
+            generation = self._load()
+        except InvalidValue as exc:
+            if not self._failed:
+                LOG.error("%s. The rules before stay in force.", exc)
+            self._failed = True
+            return self._unchanged()
+        self._failed = False
+        return generation
 
     def _load(self) -> _Generation:
-        self._enforcer.load_rules()
-        return _Generation(self._clock.monotonic(), self._enforcer.rules)
+        """Raises InvalidValue."""
+        try:
+            self._read()
+        except Exception as exc:  # the library lets through whatever its parsers raise
+            raise InvalidValue(f"The policy files cannot be read: {exc}") from exc
+        if self._enforcer.rules is self._judged:  # whatever has changed makes it anew
+            return self._unchanged()
+        self._judged = self._enforcer.rules
+        judge = policy.Enforcer(self._conf, rules=self._enforcer.rules, use_conf=False)
+        judge.skip_undefined_check = True  # the other one has told of them
+        return _Generation(self._clock.monotonic(), judge, frozenset(self._enforcer.file_rules))
+
+    def _read(self) -> None:
+        # The library takes a file in a directory that is closed to it for one that was removed.
+        if self._enforcer.policy_path:
+            with contextlib.suppress(FileNotFoundError):
+                os.stat(self._enforcer.policy_path)
+        # It remembers what it has read, also when what came after that could not be read.
+        self._enforcer.load_rules(force_reload=self._failed)
+
+    def _unchanged(self) -> _Generation:
+        return _Generation(self._clock.monotonic(), self._generation.judge, self._generation.written)
+
+
+def _decide(judge: policy.Enforcer, context: RequestContext, rule: str, target: Mapping[str, Any]) -> bool:
+    credentials = {
+        "user_id": context.user_id,
+        "project_id": context.project_id,
+        "domain_id": context.domain_id,
+        "roles": list(context.roles),
+        "is_admin": context.is_admin,
+    }
+    return bool(judge.enforce(rule, dict(target), credentials))

@@ -9,15 +9,16 @@ from typing import Any, Protocol, TypeVar
 
 from oslo_config import cfg
 from oslo_db import exception as db_exception
-from sqlalchemy import create_engine, event, make_url, text
+from sqlalchemy import create_engine, event, text
 from sqlalchemy.engine import URL, Connection, Engine
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from tierce.db import faults
-from tierce.model.errors import DatabaseBusy, TierceError
+from tierce.db.address import parse_url, place
+from tierce.model.errors import DatabaseAway, DatabaseBusy, TierceError
 
 T = TypeVar("T")
 
@@ -67,7 +68,7 @@ class Database:
     def read(self, work: Callable[[Session], T]) -> T:
         """Run `work` on one snapshot, in a transaction that is rolled back; a lost connection is tried again.
 
-        Raises DatabaseBusy.
+        Raises DatabaseBusy, and its DatabaseAway when there is no connection.
         """
         return self._attempt(lambda: self._run(work, writes=False))
 
@@ -77,7 +78,8 @@ class Database:
         `work` runs again, from the start, after a deadlock or on a lost connection; it must have no
         effect outside the session. Raises DatabaseBusy when the retries run out, when the database is
         locked by another program, full or read-only, and when the connection was lost at the commit:
-        nobody knows then what became of it, and running it again could do it twice.
+        nobody knows then what became of it, and running it again could do it twice. DatabaseAway is the
+        one for a database that cannot be reached, or refuses the account.
         """
         return self._attempt(lambda: self._run(work, writes=True))
 
@@ -112,12 +114,22 @@ class Database:
                 return run()
             except _RETRIED as exc:
                 if attempt == self._max_retries or time.monotonic() > deadline:
-                    raise DatabaseBusy(f"{_reason(exc)} {attempt + 1} times. Try again later.") from exc
+                    raise self._given_up(exc, attempt + 1) from exc
                 # Losers of a deadlock come back at different times, or they meet again.
                 time.sleep(min(0.01 * 2**attempt, 1.0) * random.uniform(0.5, 1.0))  # noqa: S311 (jitter)
             except PoolTimeout as exc:
                 raise DatabaseBusy("All connections to the database are in use. Try again later.") from exc
         raise AssertionError("unreachable")
+
+    def _given_up(self, exc: db_exception.DBError, times: int) -> DatabaseBusy:
+        if not isinstance(exc, db_exception.DBConnectionError):
+            return DatabaseBusy(f"The database refused the transaction {times} times. Try again later.")
+        inner = exc.inner_exception
+        reason = faults.words(getattr(inner, "orig", inner))
+        return DatabaseAway(
+            f"{place(self.engine.url)} could not be reached {times} times ({reason}): "
+            "is it up, and `[database] connection` right?"
+        )
 
     def answers(self) -> bool:
         """Whether the database answers now; tried once, however long that takes."""
@@ -130,11 +142,6 @@ class Database:
 
     def close(self) -> None:
         self.engine.dispose()
-
-
-def _reason(exc: db_exception.DBError) -> str:
-    lost = isinstance(exc, db_exception.DBConnectionError)
-    return "There was no connection to the database," if lost else "The database refused the transaction"
 
 
 def _commit(session: Session) -> None:
@@ -179,17 +186,6 @@ def connect(conf: cfg.ConfigOpts, *, patient: bool = False) -> Database:
         _prepare_snapshots(engine)
     faults.translate(engine)
     return Database(engine, options.db_max_retries)
-
-
-def parse_url(conf: cfg.ConfigOpts) -> URL:
-    """`[database] connection`. Raises TierceError, which does not repeat it: it may have a password."""
-    try:
-        return make_url(conf.database.connection)
-    except (ArgumentError, ValueError):
-        raise TierceError(
-            "`[database] connection` is not a URL such as mysql+pymysql://USER:PASSWORD@HOST/DATABASE. "
-            "Special characters of a password are written as in URLs, such as %2F for a slash."
-        ) from None
 
 
 def _engine(url: URL, options: cfg.ConfigOpts.GroupAttr, **arguments: Any) -> Engine:

@@ -16,7 +16,7 @@ from typing import Final
 import bcrypt
 
 from tierce.identity.accounts import Role, read
-from tierce.model.errors import Conflict, InvalidValue, NotFound
+from tierce.model.errors import Conflict, InvalidValue, NotFound, TierceError
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _LONGEST_PASSWORD: Final = 72
@@ -46,7 +46,11 @@ class UserFiles:
         return [User(name, accounts[name].project, accounts[name].role) for name in sorted(accounts)]
 
     def add(self, name: str, project: str, role: Role, password: str) -> None:
-        """Add a user. Raises InvalidValue, and Conflict for a name that is taken."""
+        """Add a user.
+
+        Raises InvalidValue, Conflict for a name that is taken, and TierceError when there is no directory
+        for the files.
+        """
         _check_name("user", name)
         _check_name("project", project)
         secret = _check_password(password)
@@ -59,7 +63,7 @@ class UserFiles:
             _rewrite(self._user_file, name, line)
 
     def remove(self, name: str) -> None:
-        """Remove a user; its containers stay. Raises NotFound."""
+        """Remove a user; its containers stay. Raises NotFound, and TierceError as `add` does."""
         with self._locked():
             if all(user.name != name for user in self.users()):
                 raise NotFound(f"User {name} could not be found.")
@@ -68,6 +72,13 @@ class UserFiles:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
+        for file in (self._user_file, self._project_file):
+            if not file.parent.is_dir():
+                raise TierceError(
+                    f"There is no directory {file.parent} for {file.name}. Make it, readable for the account "
+                    "that runs the service, or name other files: `[api] http_basic_auth_user_file` and "
+                    "`http_basic_project_file`."
+                )
         path = self._user_file.with_name(f"{self._user_file.name}.lock")
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

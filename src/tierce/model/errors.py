@@ -313,6 +313,17 @@ class DatabaseBusy(TierceError):
     retryable = True
 
 
+class DatabaseAway(DatabaseBusy):
+    """There is no connection to the database, or its account is refused.
+
+    `message` is for everybody. As text it is for operators, and says where the database is.
+    """
+
+    def __init__(self, for_operators: str) -> None:
+        super().__init__("The database cannot be used now. Try again later.")
+        self.args = (for_operators,)
+
+
 class ServiceBusy(TierceError):
     """This service has as much to do as it can bear."""
 

@@ -47,6 +47,7 @@ def test_programs_that_share_a_bus_do_not_take_the_one_inside_a_process() -> Non
         f"mysql+nosuch://tierce:{SECRET}@host/tierce",
         f"nosuch://tierce:{SECRET}@host/tierce",
         f"tierce:{SECRET}@host",
+        f"mysql+pymysql://tierce:p@{SECRET}@host/tierce",
     ],
 )
 def test_a_database_url(url: str) -> None:

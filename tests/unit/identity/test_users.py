@@ -215,5 +215,7 @@ def test_a_directory_that_is_not_there_is_one_line_and_status_1(
 ) -> None:
     conf = config.load(overrides=[("api", "http_basic_auth_user_file", str(tmp_path / "none" / "htpasswd"))])
 
-    assert run(conf, "remove", "alice") == 1
-    assert "none" in capsys.readouterr().err
+    for arguments in (("remove", "alice"), ("add", "alice", "--project", "p", "--role", "member")):
+        assert run(conf, *arguments) == 1
+        (complaint,) = capsys.readouterr().err.splitlines()
+        assert f"There is no directory {tmp_path / 'none'} for htpasswd. Make it" in complaint
