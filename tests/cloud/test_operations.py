@@ -116,7 +116,7 @@ def test_a_database_that_is_away_is_told_of_in_one_line_without_its_password(alo
         )
         program.start()
         assert program.wait() == 1
-        assert "connection to the database" in program.log
+        assert "The database at 127.0.0.1:1 cannot be reached" in program.log
         assert "Traceback" not in program.log
         assert DATABASE_PASSWORD not in program.log
 

@@ -105,6 +105,21 @@ def test_an_agent_that_the_bus_does_not_let_in_says_so_and_gives_its_node_up(
     alone.wait_state("node1", "down")
 
 
+def test_an_agent_stops_while_the_bus_is_silent_and_gives_its_node_up(
+    alone: Programs, rabbitmq: RabbitMQ
+) -> None:
+    alone.start()
+    agent = alone.agents["node1"]
+    with rabbitmq.silent():
+        assert agent.stop() == 0
+    assert "Stopping" in agent.log
+    # Well before its heartbeat would be missed: another agent may have the node at once.
+    elsewhere = alone.agent("node1", state="elsewhere")
+    elsewhere.start()
+    until(lambda: "Serving the node node1" in elsewhere.log)
+    elsewhere.stop()
+
+
 def test_nothing_starts_on_a_schema_that_is_not_current(alone: Programs, tmp_path: pathlib.Path) -> None:
     empty = {"connection": f"sqlite:///{tmp_path / 'empty.sqlite'}"}
     for command in ("api", "agent"):

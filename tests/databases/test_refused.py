@@ -141,7 +141,7 @@ def test_a_server_that_is_not_there_is_told_with_host_and_port(ask: Ask, scheme:
     code, lines = ask(f"{scheme}://tierce:{WRONG}@127.0.0.1:{port}/tierce", "db version")
     assert code == 1
     assert lines[0] == f"Database: {scheme}://tierce@127.0.0.1:{port}/tierce"
-    assert lines[1].startswith(f"tierce: The database at 127.0.0.1:{port} could not be reached 1 times (")
+    assert lines[1].startswith(f"tierce: The database at 127.0.0.1:{port} cannot be reached, tried 1x (")
     assert lines[1].endswith("): is it up, and `[database] connection` right?")
     assert WRONG not in "".join(lines)
 

@@ -163,7 +163,7 @@ def test_a_statement_that_takes_too_long_is_given_up(open_server: Open, server_k
 def test_a_server_that_is_not_there_is_told(scheme: str) -> None:
     """A URL needs no driver, and nothing of a password is told."""
     database = connection(f"{scheme}://user:secret@127.0.0.1:1/x", db_max_retries=1)
-    with pytest.raises(DatabaseBusy, match=r"127\.0\.0\.1:1 could not be reached 2 times") as caught:
+    with pytest.raises(DatabaseBusy, match=r"127\.0\.0\.1:1 cannot be reached, tried 2x") as caught:
         database.read(lambda session: session.execute(text("SELECT 1")))
     assert "secret" not in f"{caught.value} {caught.value.__cause__}"
     database.close()

@@ -2,6 +2,7 @@
 
 import pathlib
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -67,6 +68,17 @@ def test_a_dependency_that_hangs_is_asked_once_however_many_want_to_know(
     application = served(Dependency("database", True, hang))
     answers = at_once([lambda: ask(application).status_code for _ in range(5)])
     assert (answers, len(asked)) == ([503] * 5, 1)
+
+
+def test_who_asks_later_waits_no_longer_than_who_asked_first(
+    monkeypatch: pytest.MonkeyPatch, held: threading.Event
+) -> None:
+    monkeypatch.setattr("tierce.api.health._SECONDS", 1.0)
+    application = served(Dependency("database", True, lambda: held.wait(30)))
+    assert ask(application).status_code == 503
+    begun = time.monotonic()
+    assert [ask(application).status_code for _ in range(5)] == [503] * 5
+    assert time.monotonic() - begun < 0.5
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ class Files:
         self.directory = directory
         self.main, self.more = directory / "policy.yaml", directory / "policy.d" / "more.yaml"
         self.more.parent.mkdir()
+        self.more.parent.chmod(0o755)  # whatever the process's umask is
         self._moment = 2_000_000_000
         conf = config.load()
         opts.set_defaults(conf)
@@ -38,6 +39,7 @@ class Files:
     def write(self, file: pathlib.Path, text: str) -> None:
         """Each is written later than what was before."""
         file.write_text(text)
+        file.chmod(0o644)
         self._moment += 1
         os.utime(file, (self._moment, self._moment))
 

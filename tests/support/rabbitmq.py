@@ -5,11 +5,13 @@
     broker.stop()
     broker.start()  # on the same ports, its queues that are not durable gone
     broker.drop_connections()  # of all its clients
+    with broker.silent(): ...  # it takes connections and data, and says nothing
     broker.close()
 
 With `tls` it listens with TLS alone, and `broker.certificates` has the authority to trust.
 """
 
+import contextlib
 import itertools
 import json
 import os
@@ -21,7 +23,10 @@ import signal
 import socket
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from typing import Any
+
+import psutil
 
 from tests.support.certificates import Certificates
 from tests.support.service import free_port
@@ -66,6 +71,18 @@ class RabbitMQ:
     def drop_connections(self) -> None:
         """Close the connection of every client; its queues stay."""
         self._control("close_all_connections", "a test")
+
+    @contextlib.contextmanager
+    def silent(self) -> Iterator[None]:
+        """Stop its processes meanwhile: the system still takes what clients send."""
+        processes = [psutil.Process(self._process.pid), *psutil.Process(self._process.pid).children(True)]
+        try:
+            for process in processes:
+                process.suspend()
+            yield
+        finally:
+            for process in processes:
+                process.resume()
 
     def opened(self) -> int:
         """How many connections clients have opened since its start."""

@@ -63,3 +63,40 @@ def test_where_nothing_answers_a_cast_is_given_up(
 
     assert time.monotonic() - begun < 2
     compute.close()
+
+
+def refusal(compute: ComputeClient, context: Any, container: Any) -> str:
+    with pytest.raises(BusUnavailable) as caught:
+        compute.container_start(context, "node1", container)
+    return str(caught.value)
+
+
+def test_after_a_cast_that_was_not_taken_none_is_waited_for(
+    frame: Any, row: Any, context: Any, silent: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    container = row(frame("container_start")["args"]["container"])
+    monkeypatch.setattr(caller, "SEND_SECONDS", 1.0)
+    compute = client(silent.getsockname()[1])
+    refusal(compute, context, container)
+    begun = time.monotonic()
+
+    for _ in range(20):
+        refusal(compute, context, container)
+
+    assert time.monotonic() - begun < 1
+    compute.close()
+
+
+def test_of_casts_that_are_not_taken_not_too_many_are_kept(
+    frame: Any, row: Any, context: Any, silent: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    container = row(frame("container_start")["args"]["container"])
+    monkeypatch.setattr(caller, "SEND_SECONDS", 0.2)
+    monkeypatch.setattr(caller, "_KEPT_CASTS", 10)
+    compute = client(silent.getsockname()[1])
+
+    kept, dropped = ({refusal(compute, context, container) for _ in range(10)} for _ in range(2))
+
+    assert kept == {"The message bus does not take messages."}
+    assert dropped == {"The message bus does not take messages, and many wait for it."}
+    compute.close()

@@ -14,8 +14,10 @@ from kombu.simple import SimpleQueue
 
 from tests.support.certificates import Certificates
 from tests.support.rabbitmq import RabbitMQ
+from tests.support.waiting import until
 from tierce import config
 from tierce.model.errors import BusUnavailable, Conflict, ExecTimeout
+from tierce.rpc import caller
 from tierce.rpc.client import ComputeClient
 from tierce.rpc.server import ComputeServer
 from tierce.rpc.transport import build_transport
@@ -264,6 +266,44 @@ def test_what_a_node_refuses_is_raised_at_the_caller(
         program(url).client.container_exec(
             context, HOST, container, command="sleep", run=True, interactive=False
         )
+
+
+class Listener:
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def container_start(self, context: Any, container: Any) -> None:
+        self.heard.append(context.request_id)
+
+
+def test_when_a_silent_bus_speaks_again_what_was_told_meanwhile_arrives_and_casts_are_waited_for(
+    rabbitmq: RabbitMQ,
+    url: str,
+    program: Make,
+    frame: Frame,
+    row: Any,
+    context: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    container = row(frame("container_start")["args"]["container"])
+    listener = Listener()
+    api = program(url)
+    api.serve(listener)
+
+    def tell(what: str) -> bool:
+        try:
+            api.client.container_start(context.replace(request_id=what), HOST, container)
+        except BusUnavailable:
+            return False
+        return True
+
+    assert tell("before")
+    monkeypatch.setattr(caller, "SEND_SECONDS", 0.2)
+    with rabbitmq.silent():
+        assert not any(tell(f"meanwhile {number}") for number in range(20))
+    until(lambda: set(listener.heard), lambda heard: heard >= {f"meanwhile {number}" for number in range(20)})
+    monkeypatch.undo()
+    until(lambda: tell("after"))
 
 
 @pytest.fixture

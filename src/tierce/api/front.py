@@ -12,12 +12,12 @@ from oslo_config import cfg
 from oslo_middleware import cors, http_proxy_to_wsgi
 from oslo_middleware.healthcheck import opts as healthcheck_options
 
+from tierce.api import health
 from tierce.api.health import Dependency, Health
 from tierce.api.versions import HEADER
 
 Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
-_HEALTH: Final = "/healthcheck"
 _DISABLE_FILE: Final = "/etc/zun/healthcheck_disable"
 
 _ALLOW_HEADERS: Final = (
@@ -53,7 +53,7 @@ def put_before(application: Wsgi, conf: cfg.ConfigOpts, dependencies: Sequence[D
     if conf.cors.allowed_origin:
         served = cors.CORS(served, conf)
     # Health checks come without credentials, and know nothing of versions.
-    served = _Fork(_HEALTH, Health(served, conf, dependencies), served)
+    served = _Fork(health.PATH, Health(served, conf, dependencies), served)
     if conf.oslo_middleware.enable_proxy_headers_parsing:
         # First of all: the links of every answer are made from what the proxy says.
         served = oslo_middleware.HTTPProxyToWSGI(served, conf)

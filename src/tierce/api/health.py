@@ -1,7 +1,7 @@
 """`/healthcheck`: oslo.middleware's, which looks at what the service depends on too.
 
 Anybody may ask, so asking is cheap: of one dependency there is one look at a time, however many ask, and
-nobody waits long for it.
+nobody waits long for it. The server answers on threads apart, which requests cannot take.
 """
 
 import concurrent.futures
@@ -9,6 +9,7 @@ import dataclasses
 import itertools
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
@@ -17,6 +18,8 @@ from oslo_config import cfg
 from oslo_middleware.healthcheck.pluginbase import HealthcheckResult
 
 LOG = logging.getLogger(__name__)
+
+PATH: Final = "/healthcheck"
 
 _SECONDS: Final = 3.0
 """In which a dependency has answered, or counts as away."""
@@ -87,23 +90,27 @@ class _Backend:
 
 
 class _Look:
-    """One question to a dependency at a time; whoever asks meanwhile waits for the same answer."""
+    """One question to a dependency at a time; whoever asks meanwhile waits for the same answer, as long
+    as the first.
+    """
 
     def __init__(self, dependency: Dependency) -> None:
         self.dependency = dependency
         self._lock = threading.Lock()
         self._answer: concurrent.futures.Future[bool] | None = None
+        self._deadline = 0.0
 
     def answers(self) -> bool:
-        """Whether it answers within `_SECONDS`."""
+        """Whether it answers within `_SECONDS` of when it was asked."""
         with self._lock:
             if self._answer is None or self._answer.done():
                 self._answer = concurrent.futures.Future()
+                self._deadline = time.monotonic() + _SECONDS
                 # An executor's thread would hold the end of the process while nothing answers.
                 threading.Thread(target=self._ask, args=[self._answer], name="health", daemon=True).start()
-            answer = self._answer
+            answer, deadline = self._answer, self._deadline
         try:
-            return answer.result(_SECONDS)
+            return answer.result(max(0, deadline - time.monotonic()))
         except TimeoutError:
             return False
 

@@ -4,8 +4,11 @@ Why this server: `benchmarks/servers.py` compares it with others on our own list
 
 Who has not logged in can hold neither threads nor memory: a connection waits in the selector until the
 whole head of a request is there, and what a refused request still sends is thrown away there too.
+
+Health checks have threads of their own: they are answered also when all others wait for a database.
 """
 
+import concurrent.futures
 import contextlib
 import errno
 import logging
@@ -22,6 +25,7 @@ from cheroot.makefile import MakeFile, StreamReader
 from cheroot.server import HTTPConnection, HTTPRequest
 
 from tierce import __version__
+from tierce.api import health
 from tierce.api.heads import Headers
 from tierce.model.errors import TierceError
 
@@ -44,6 +48,10 @@ _MAX_HEAD: Final = 64 * 1024
 _MAX_CONNECTIONS: Final = 1000
 
 _HEAD_END: Final = re.compile(rb"\n\r?\n")
+
+_HEALTH_CHECK: Final = re.compile(rb"(?:GET|HEAD) %b[/? ]" % re.escape(health.PATH.encode()))
+
+_HEALTH_THREADS: Final = 2
 
 _CHUNK_LINE: Final = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;.*)?\r\n")
 
@@ -182,6 +190,10 @@ class _Connection(HTTPConnection):
         """Whether the time for what it sends is running."""
         return self.lingering or bool(self.rfile.buffered)
 
+    @property
+    def asks_for_health(self) -> bool:
+        return _HEALTH_CHECK.match(self.rfile.buffered) is not None
+
     def receive(self) -> bool:
         """Take what has arrived on a readable connection; False at its end."""
         self.socket.setblocking(False)
@@ -216,6 +228,7 @@ class _Server(wsgi.Server):
             descriptors = 2 * _MAX_CONNECTIONS
         self.keep_alive_conn_limit = min(_MAX_CONNECTIONS, descriptors // 2)
         self._stopping = threading.Event()
+        self._checks = concurrent.futures.ThreadPoolExecutor(_HEALTH_THREADS, thread_name_prefix="health")
 
     def error_log(self, msg: str = "", level: int = logging.INFO, traceback: bool = False) -> None:
         LOG.log(level, "%s", msg, exc_info=traceback)
@@ -225,9 +238,27 @@ class _Server(wsgi.Server):
         if conn.last_used is None:
             self._admit(conn)
         elif conn.rfile.has_data():
-            super().process_conn(conn)
+            self._give_thread(conn)
         else:
             self._receive(conn)
+
+    def _give_thread(self, conn: _Connection) -> None:
+        if conn.asks_for_health:
+            self._checks.submit(self._check, conn)
+        else:
+            super().process_conn(conn)
+
+    def _check(self, conn: _Connection) -> None:
+        """What the library's threads do with a connection."""
+        keep = False
+        try:
+            with contextlib.suppress(OSError):  # the client has gone
+                keep = conn.communicate()
+        finally:
+            if keep:
+                self.put_conn(conn)
+            else:
+                conn.close()
 
     def _admit(self, conn: _Connection) -> None:
         if not self.ready:
@@ -243,7 +274,7 @@ class _Server(wsgi.Server):
         if not conn.receive():
             conn.close()
         elif conn.rfile.has_data():
-            super().process_conn(conn)
+            self._give_thread(conn)
         else:
             self.put_conn(conn)
             if started:
@@ -264,6 +295,7 @@ class _Server(wsgi.Server):
     def stop(self) -> None:
         self._stopping.set()
         super().stop()
+        self._checks.shutdown()
 
 
 class ApiServer:

@@ -9,7 +9,7 @@ import signal
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from oslo_config import cfg
 from stevedore import driver
@@ -172,13 +172,12 @@ def build_application(
     return put_before(create_app(conf, services, identity, clock), conf, dependencies)
 
 
-def end_agent(drained: bool, code: int) -> int:
-    """The exit code of a program whose agent was stopped. It does not return when actions still run."""
-    if drained:
-        return code
-    LOG.warning("Some actions did not finish in time; the next start takes them up again")
+def end_agent(drained: bool, code: int) -> NoReturn:
+    """End a program whose agent was stopped, with this exit code."""
+    if not drained:
+        LOG.warning("Some actions did not finish in time; the next start takes them up again")
     logging.shutdown()
-    # The threads that still work would hold an ordinary exit.
+    # Threads that still work, or wait for a silent bus, would hold an ordinary exit.
     os._exit(code)
 
 

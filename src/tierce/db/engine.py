@@ -127,7 +127,7 @@ class Database:
         inner = exc.inner_exception
         reason = faults.words(getattr(inner, "orig", inner))
         return DatabaseAway(
-            f"{place(self.engine.url)} could not be reached {times} times ({reason}): "
+            f"{place(self.engine.url)} cannot be reached, tried {times}x ({reason}): "
             "is it up, and `[database] connection` right?"
         )
 

@@ -29,9 +29,13 @@ def post(headers: bytes, body: bytes = b"") -> bytes:
 Connect = Callable[[], socket.socket]
 
 
+def serving(edge: Edge) -> contextlib.AbstractContextManager[Address]:
+    return served(edge.client.app)
+
+
 @contextlib.contextmanager
-def serving(edge: Edge) -> Iterator[Address]:
-    server = ApiServer(edge.client.app, "127.0.0.1", 0, THREADS)
+def served(application: Callable[..., Any]) -> Iterator[Address]:
+    server = ApiServer(application, "127.0.0.1", 0, THREADS)
     try:
         yield server.start()
     finally:
@@ -115,6 +119,29 @@ def test_a_refused_body_that_does_not_come_holds_no_thread(connect: Connect) -> 
         assert ask(connect(), post(b"Content-Length: 50")).startswith(b"HTTP/1.1 401 ")
 
     assert ask(connect(), GET).startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_health_check_is_answered_while_requests_hold_all_threads() -> None:
+    held, let_go = threading.Semaphore(0), threading.Event()
+
+    def application(environ: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
+        if environ["PATH_INFO"] == "/":
+            held.release()
+            let_go.wait(10)
+        start("200 OK", [("Content-Length", "0")])
+        return []
+
+    with served(application) as address, connecting(address) as connect:
+        waiting = [connect() for _ in range(THREADS * 2)]
+        for connection in waiting:
+            connection.sendall(GET)
+        for _ in range(THREADS):
+            assert held.acquire(timeout=5)
+        checking = connect()
+        for line in (b"GET /healthcheck ", b"HEAD /healthcheck ", b"GET /healthcheck/ "):
+            assert ask(checking, GET.replace(b"GET / ", line)).startswith(b"HTTP/1.1 200 ")
+        let_go.set()
+        assert all(answer(connection).startswith(b"HTTP/1.1 200 ") for connection in waiting)
 
 
 def test_a_head_in_pieces_is_put_together(connect: Connect) -> None:
