@@ -22,6 +22,7 @@ from tierce.db.tables import (
 )
 from tierce.model.context import RequestContext
 from tierce.model.errors import Conflict, ContainerAlreadyExists, ContainerNotFound, StaleObject
+from tierce.model.lifecycle import ContainerType
 from tierce.model.spec import ListQuery
 
 NOW = datetime.datetime.fromisoformat("2026-11-01T10:00:00")
@@ -200,6 +201,12 @@ def test_a_row_with_broken_json_does_not_fail_the_list_it_is_in(database: Databa
         ("bad", [], {}),
         ("last", ["true"], {"a": "b"}),
     ]
+
+
+def test_of_a_capsule_on_a_node_the_members_are_not_counted_again(database: Database) -> None:
+    for kind in ContainerType:
+        insert(database, container_type=kind, host="node1", cpu=1, memory="100", disk=1)
+    assert database.read(lambda session: containers.given(session, "node1")) == (2, 200, 2)
 
 
 def test_memory_that_is_no_number_counts_as_none(database: Database) -> None:

@@ -252,6 +252,36 @@ def test_who_read_the_container_before_a_row_was_adopted_is_told_when_it_writes(
         database.write(lambda session: containers.swap(session, before, now, task_state=None))
 
 
+def test_what_a_zun_agent_has_ended_is_nobody_s_work_and_gets_its_state_when_its_node_is_taken_over(
+    database: Database,
+) -> None:
+    now = datetime.datetime.fromisoformat("2026-11-01T10:00:00")
+    ours = {"state": State.QUEUED, "host": "node1", "attempts": 0}
+    insert(database, **ours, finish_time=now)
+
+    def more(session: Any) -> None:
+        for values in ({"finish_time": now, "message": "Error"}, {}):
+            row = ContainerAction(action="start", container_uuid="a", request_id="req-2", **ours, **values)
+            session.add(row)
+            session.flush()
+
+    def states(session: Any) -> list[str]:
+        return list(session.scalars(select(ContainerAction.state).order_by(ContainerAction.id)))
+
+    database.write(more)
+    assert database.read(lambda session: actions.unfinished(session, ["a"])) == {"a": ["start"]}
+    assert database.write(lambda session: actions.tend(session, "node1", (), now, LEASE)) == ["a"]
+
+    assert database.write(lambda session: actions.recover(session, "node1")) == ["a"]
+
+    assert database.read(states) == [State.FINISHED, State.FAILED, State.QUEUED]
+    got = database.write(lambda session: actions.claim(session, "a", "node1", now, LEASE))
+    assert got is not None
+    assert (got.action.action, got.action.finish_time, got.more) == ("start", None, False)
+    assert not database.read(lambda session: actions.others_wait(session, got.action))
+    assert database.write(lambda session: actions.claim(session, "a", "node1", now, LEASE)) is None
+
+
 def test_a_row_is_adopted_once(database: Database) -> None:
     insert(database)
     assert [adopt(database, request_id="req-2"), adopt(database), adopt(database)] == [False, True, False]

@@ -89,6 +89,15 @@ def test_pages_have_every_row_once_though_case_makes_no_difference(database: Dat
         assert len(found) == len(set(found)) == 8
 
 
+def test_what_runs_already_is_taken_of_its_node(database: Database) -> None:
+    placement = BuiltinPlacement(config.load())
+    (node,) = database.read(placement.candidates)
+    assert (node.host, node.used) == ("node1", Resources(1, 512, 0))
+    ident = insert(database, name="a", host="node1", memory="128", cpu=1.5)
+    database.write(lambda session: placement.claim(session, ident, "node1", Resources(3, 256, 4)))
+    assert [each.used for each in database.read(placement.candidates)] == [Resources(4, 768, 4)]
+
+
 def test_claims_and_actions_go_on(database: Database) -> None:
     """Tables of ours are joined with theirs."""
     placement = BuiltinPlacement(config.load())

@@ -18,7 +18,9 @@ import random
 import tempfile
 import threading
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
+import oslo_messaging
 from oslo_config import cfg
 from sqlalchemy import select, update
 
@@ -147,8 +149,8 @@ class Cloud:
         conf = self._conf(next(iter(self.nodes)))
         self.database: Database = connect(conf)
         self._placement = BuiltinPlacement(conf)
-        transport = build_transport(conf)
-        self.compute = ComputeClient(transport, conf, self.clock)
+        self._transport = build_transport(conf)
+        self.compute = ComputeClient(self._transport, conf, self.clock)
         for host in self.nodes:
             self.start_node(host)
         services = build_services(
@@ -216,6 +218,17 @@ class Cloud:
         """Stop, letting go of what still hangs."""
         self.let_go()
         self.stop()
+
+    def send(self, host: str, frame: Mapping[str, Any]) -> None:
+        """Put a message without an answer on the bus for a node, as it was captured."""
+        context = {
+            name.removeprefix("_context_"): value
+            for name, value in frame.items()
+            if name.startswith("_context_")
+        }
+        target = oslo_messaging.Target(topic="zun-compute", server=host)
+        bus = oslo_messaging.get_rpc_client(self._transport, target)
+        bus.cast(context, frame["method"], **frame["args"])
 
     # --- faults ---------------------------------------------------------------------------------
 

@@ -6,9 +6,8 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy.orm import Session
-
 from tierce.agent import archives
+from tierce.agent.adoption import adopt
 from tierce.agent.networks import KeptNetworks, WireNetwork
 from tierce.agent.operations.base import Plugs, runtime_name
 from tierce.agent.pulls import PulledImage, Pulls
@@ -145,18 +144,10 @@ class ComputeEndpoint:
     def _queue(
         self, context: RequestContext, container: WireContainer, action: str, arguments: dict[str, Any]
     ) -> None:
-        def adopt(session: Session) -> None:
-            actions.adopt(
-                session,
-                action=action,
-                container_uuid=container.uuid,
-                request_id=context.request_id,
-                host=self._plugs.host,
-                arguments=arguments,
-            )
-
         if not self._is_queued(context, container):
-            self._plugs.database.write(adopt)
+            self._plugs.database.write(
+                lambda session: adopt(session, self._plugs, context, container.uuid, action, arguments)
+            )
         self._wake(container.uuid)
 
     def _is_queued(self, context: RequestContext, container: WireContainer) -> bool:

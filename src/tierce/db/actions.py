@@ -1,7 +1,8 @@
 """The durable queue of actions, which is also the audit trail that clients read.
 
 An action is `queued` by the API in the transaction that accepts it, `running` while a node's agent
-holds its lease, then `finished` or `failed`. Rows without a state were written by a Zun process.
+holds its lease, then `finished` or `failed`. Rows without a state were written by a Zun process. A Zun
+agent ends our actions by their `finish_time` alone: their state stays `queued`.
 """
 
 import dataclasses
@@ -10,7 +11,7 @@ import enum
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, exists, insert, select, update
+from sqlalchemy import and_, bindparam, case, exists, insert, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
@@ -50,7 +51,13 @@ class Claimed:
     more: bool
 
 
-_UNFINISHED = (State.QUEUED, State.RUNNING)
+UNFINISHED = and_(ACTION.c.state.in_((State.QUEUED, State.RUNNING)), ACTION.c.finish_time.is_(None))
+"""Of an action: somebody has yet to do it, or to end it."""
+
+_ERROR = "Error"
+"""The message of an action that failed, which clients look for."""
+
+_QUEUED = and_(ACTION.c.state == State.QUEUED, ACTION.c.finish_time.is_(None))
 
 # Statements that every action runs are built once: building one costs more than running it.
 _OURS = (
@@ -73,14 +80,14 @@ _TWO_OLDEST_UNFINISHED = (
     .outerjoin(Registry, Registry.id == Container.registry_id)
     .where(
         ContainerAction.container_uuid == bindparam("container"),
-        ContainerAction.state.in_(_UNFINISHED),
+        UNFINISHED,
     )
     .order_by(ContainerAction.id)
     .limit(2)
 )
 _TAKE = (
     update(ACTION)
-    .where(ACTION.c.id == bindparam("taken"), ACTION.c.state == State.QUEUED)
+    .where(ACTION.c.id == bindparam("taken"), _QUEUED)
     .values(
         state=State.RUNNING, attempts=bindparam("attempts"), lease_expires_at=bindparam("lease_expires_at")
     )
@@ -100,14 +107,14 @@ _OTHERS = (
     select(ACTION.c.id)
     .where(
         ACTION.c.container_uuid == bindparam("container"),
-        ACTION.c.state.in_(_UNFINISHED),
+        UNFINISHED,
         ACTION.c.id != bindparam("action"),
     )
     .limit(1)
 )
 _UNFINISHED_ON = (
     select(ACTION.c.id, ACTION.c.container_uuid, ACTION.c.state, ACTION.c.lease_expires_at)
-    .where(ACTION.c.host == bindparam("host"), ACTION.c.state.in_(_UNFINISHED))
+    .where(ACTION.c.host == bindparam("host"), UNFINISHED)
     .order_by(ACTION.c.id)
 )
 _BEGIN_EVENT = insert(EVENT)
@@ -214,8 +221,8 @@ def claim(
 
 
 def finish(session: Session, action: ContainerAction, now: datetime.datetime, *, failed: bool) -> None:
-    """End an action. `message` is the literal that clients look for."""
-    state, message = (State.FAILED, "Error") if failed else (State.FINISHED, None)
+    """End an action."""
+    state, message = (State.FAILED, _ERROR) if failed else (State.FINISHED, None)
     session.execute(_FINISH, {"finished": action.id, "state": state, "message": message, "now": now})
 
 
@@ -248,7 +255,16 @@ def abandon(session: Session, container_uuid: str, host: str) -> None:
 
 
 def recover(session: Session, host: str) -> list[str]:
-    """After a restart: queue again what was running here; the containers with work, oldest first."""
+    """After a restart: queue again what was running here; the containers with work, oldest first.
+
+    What a Zun agent has done of our queue gets its state here: nobody is to look through that every minute.
+    """
+    ended = case((ACTION.c.message == _ERROR, State.FAILED), else_=State.FINISHED)
+    session.execute(
+        update(ACTION)
+        .where(ACTION.c.host == host, ACTION.c.state == State.QUEUED, ACTION.c.finish_time.is_not(None))
+        .values(state=ended)
+    )
     session.execute(
         update(ACTION)
         .where(ACTION.c.host == host, ACTION.c.state == State.RUNNING)
@@ -286,18 +302,18 @@ def pending(session: Session, host: str) -> list[str]:
     """Containers that have an action queued for `host`, oldest action first."""
     rows = session.execute(
         select(ContainerAction.container_uuid)
-        .where(ContainerAction.host == host, ContainerAction.state == State.QUEUED)
+        .where(ContainerAction.host == host, _QUEUED)
         .order_by(ContainerAction.id)
     )
     return list(dict.fromkeys(uuid for (uuid,) in rows))
 
 
 def unfinished(session: Session, container_uuids: Sequence[str]) -> dict[str, list[str]]:
-    """The names of each container's queued and running actions."""
+    """The names of each container's unfinished actions."""
     found: dict[str, list[str]] = {}
     rows = session.execute(
         select(ContainerAction.container_uuid, ContainerAction.action).where(
-            ContainerAction.container_uuid.in_(container_uuids), ContainerAction.state.in_(_UNFINISHED)
+            ContainerAction.container_uuid.in_(container_uuids), UNFINISHED
         )
     )
     for uuid, action in rows:

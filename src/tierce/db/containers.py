@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Row, Select, bindparam, delete, func, sele
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
-from tierce.db.actions import State
+from tierce.db import actions
 from tierce.db.paging import paginate, require_sortable
 from tierce.db.statements import changed, leading_number
 from tierce.db.tables import (
@@ -31,7 +31,7 @@ from tierce.model.errors import (
     RegistryNotFound,
     StaleObject,
 )
-from tierce.model.lifecycle import ContainerType, Status
+from tierce.model.lifecycle import SIZED, ContainerType, Status
 from tierce.model.spec import ListQuery
 
 SORTABLE = frozenset(
@@ -64,7 +64,7 @@ _SIZES = (
     func.sum(leading_number(CONTAINER.c.memory)).label("memory"),
     func.sum(CONTAINER.c.disk).label("disk"),
 )
-_GIVEN = select(*_SIZES).where(CONTAINER.c.host == bindparam("host"))
+_GIVEN = select(*_SIZES).where(CONTAINER.c.host == bindparam("host"), CONTAINER.c.container_type.in_(SIZED))
 USAGE = select(func.count(CONTAINER.c.id).label("containers"), *_SIZES).where(
     CONTAINER.c.project_id == bindparam("project"), CONTAINER.c.container_type == ContainerType.CONTAINER
 )
@@ -208,7 +208,7 @@ def networks_of_neighbours(session: Session, project_id: str | None, host: str, 
     arguments = session.scalars(
         select(ContainerAction.arguments)
         .join(Container, Container.uuid == ContainerAction.container_uuid)
-        .where(*staying, ContainerAction.state.in_([State.QUEUED, State.RUNNING]))
+        .where(*staying, actions.UNFINISHED)
     )
     joined = {network for each in addresses for network in each}
     asked = [item for each in arguments if each for item in each.get("requested_networks") or ()]

@@ -8,7 +8,7 @@ from oslo_db import exception as db_exception
 from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
-from tierce.db.actions import State
+from tierce.db import actions
 from tierce.db.paging import paginate, require_sortable
 from tierce.db.tables import Container, ContainerAction, Image
 from tierce.model.context import RequestContext
@@ -136,7 +136,7 @@ def committed(session: Session, project_id: str, host: str, domain: str) -> set[
         .join(Container, Container.uuid == ContainerAction.container_uuid)
         .where(
             ContainerAction.host == host,
-            ContainerAction.state.in_((State.QUEUED, State.RUNNING)),
+            actions.UNFINISHED,
             ContainerAction.action == "commit",
             Container.project_id == project_id,
         )

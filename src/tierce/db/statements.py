@@ -1,10 +1,10 @@
-"""What several queries are made of: the outcome of a change, and a number that is kept as text."""
+"""What several queries are made of: the outcome of a change, and numbers that databases take differently."""
 
 from collections.abc import Mapping
 from typing import Any
 from typing import cast as typed
 
-from sqlalchemy import BigInteger, ColumnElement, CursorResult, Insert, Update, cast, func
+from sqlalchemy import BigInteger, ColumnElement, CursorResult, Insert, Update, case, cast, func
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -41,6 +41,27 @@ def _strict(element: leading_number, compiler: SQLCompiler, **kwargs: Any) -> st
     return compiler.process(cast(digits, BigInteger), **kwargs)
 
 
-def _operand(element: leading_number) -> ColumnElement[Any]:
+class rounded_up(FunctionElement[int]):  # noqa: N801 (named as other functions of SQL are)
+    """The least whole number that is no less than a number, which is not negative; of NULL, NULL."""
+
+    type = BigInteger()
+    inherit_cache = True
+
+
+@compiles(rounded_up)
+def _ceiling(element: rounded_up, compiler: SQLCompiler, **kwargs: Any) -> str:
+    # A cast rounds to the nearest here.
+    return compiler.process(cast(func.ceiling(_operand(element)), BigInteger), **kwargs)
+
+
+@compiles(rounded_up, "sqlite")
+def _truncated(element: rounded_up, compiler: SQLCompiler, **kwargs: Any) -> str:
+    # Not every SQLite is built with its mathematical functions; a cast cuts off what is behind the point.
+    operand = _operand(element)
+    whole = cast(operand, BigInteger)
+    return compiler.process(case((operand > whole, whole + 1), else_=whole), **kwargs)
+
+
+def _operand(element: FunctionElement[int]) -> ColumnElement[Any]:
     (operand,) = element.clauses
     return operand

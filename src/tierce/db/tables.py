@@ -484,7 +484,8 @@ class Allocation(Base):
     """What a container holds of a node, kept by the built-in placement.
 
     No foreign key to `container`: on a database that is taken over the two tables may differ in
-    character set, which MariaDB refuses in a key. `placement.builtin.audit` finds what is left over.
+    character set, which MariaDB refuses in a key. Nobody counts one whose container is gone
+    (`placement.holdings`); `placement.builtin.audit` finds what is left over.
     """
 
     __tablename__ = "tierce_allocation"
@@ -522,3 +523,4 @@ CONTAINER = Base.metadata.tables["container"]
 REGISTRY = Base.metadata.tables["registry"]
 ACTION = Base.metadata.tables["container_actions"]
 EVENT = Base.metadata.tables["container_actions_events"]
+ALLOCATION = Base.metadata.tables["tierce_allocation"]

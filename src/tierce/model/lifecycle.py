@@ -65,6 +65,10 @@ class ContainerType(enum.IntEnum):
     CAPSULE_INIT_CONTAINER = 3
 
 
+SIZED = (ContainerType.CONTAINER, ContainerType.CAPSULE)
+"""Rows whose sizes add up to what is given away: that of a capsule has what its members need together."""
+
+
 def _states(*names: str) -> frozenset[Status]:
     return frozenset(Status[name] for name in names)
 

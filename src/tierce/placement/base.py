@@ -7,6 +7,8 @@ from typing import Protocol
 
 from sqlalchemy.orm import Session
 
+from tierce.model.memory import mebibytes
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Resources:
@@ -19,7 +21,7 @@ class Resources:
     @classmethod
     def of(cls, cpu: float | None, memory: int | str | None, disk: int | None) -> "Resources":
         """What a container of this size takes: part of a vCPU counts as a whole one."""
-        return cls(vcpus=max(1, math.ceil(cpu or 0)), memory_mb=max(1, int(memory or 0)), disk_gb=disk or 0)
+        return cls(max(1, math.ceil(cpu or 0)), max(1, mebibytes(memory) or 0), disk or 0)
 
     def __add__(self, other: "Resources") -> "Resources":
         return Resources(
@@ -71,13 +73,14 @@ class Placement(Protocol):
         """
 
     def reclaim(self, session: Session, consumer: str, host: str, asked: Resources) -> None:
-        """Ensure `consumer` holds exactly `asked` of `host`, whatever it held of it before.
+        """Ensure `consumer` has a claim to exactly `asked` of `host`, whatever it held of it before.
 
-        Only what it does not hold yet must be free, so less can be held always. Raises as `claim`.
+        Without a claim, what a Zun process placed there holds what its row says. Only what it does not hold
+        yet must be free, so less can be held always. Raises as `claim`.
         """
 
     def release(self, session: Session, consumer: str) -> None:
-        """Ensure `consumer` holds nothing."""
+        """Ensure `consumer` has no claim. That it is being deleted, or was never made, its row then says."""
 
     def audit(self, session: Session, host: str) -> int:
         """Release what containers hold that do not exist any more; how many there were."""

@@ -6,25 +6,29 @@ from oslo_config import cfg
 from sqlalchemy import bindparam, delete, func, insert, select
 from sqlalchemy.orm import Session
 
-from tierce.db.tables import Allocation, ComputeNode, Container
+from tierce.db.tables import CONTAINER, Allocation, ComputeNode, Container
 from tierce.model.errors import ResourcesUnavailable
 from tierce.placement.base import Candidate, Resources
+from tierce.placement.holdings import HOLDINGS
 
 # Built once, as every creation asks.
 _HAS = (ComputeNode.cpus, ComputeNode.mem_total, ComputeNode.disk_total)
+_HELD = HOLDINGS.subquery()
 _USED_BY_HOST = (
     select(
-        Allocation.host,
-        func.sum(Allocation.vcpus).label("vcpus"),
-        func.sum(Allocation.memory_mb).label("memory_mb"),
-        func.sum(Allocation.disk_gb).label("disk_gb"),
+        _HELD.c.host,
+        func.sum(_HELD.c.vcpus).label("vcpus"),
+        func.sum(_HELD.c.memory_mb).label("memory_mb"),
+        func.sum(_HELD.c.disk_gb).label("disk_gb"),
     )
-    .group_by(Allocation.host)
+    .group_by(_HELD.c.host)
     .subquery()
 )
+_HELD_OF_HOST = HOLDINGS.where(CONTAINER.c.host == bindparam("host")).subquery()
 _USED_OF_HOST = select(
-    func.sum(Allocation.vcpus), func.sum(Allocation.memory_mb), func.sum(Allocation.disk_gb)
-).where(Allocation.host == bindparam("host"))
+    func.sum(_HELD_OF_HOST.c.vcpus), func.sum(_HELD_OF_HOST.c.memory_mb), func.sum(_HELD_OF_HOST.c.disk_gb)
+)
+_HOLDING = HOLDINGS.where(CONTAINER.c.uuid == bindparam("consumer"), CONTAINER.c.host == bindparam("host"))
 _OFFERS = (
     select(
         ComputeNode.hostname, *_HAS, _USED_BY_HOST.c.vcpus, _USED_BY_HOST.c.memory_mb, _USED_BY_HOST.c.disk_gb
@@ -63,14 +67,13 @@ class BuiltinPlacement:
         return True
 
     def reclaim(self, session: Session, consumer: str, host: str, asked: Resources) -> None:
-        held = session.get(Allocation, consumer)
-        if held is None:
-            self.claim(session, consumer, host, asked)
-            return
-        more = asked.beyond(Resources(held.vcpus, held.memory_mb, held.disk_gb))
+        found = session.execute(_HOLDING, {"consumer": consumer, "host": host}).first()
+        held = Resources() if found is None else _resources(found.vcpus, found.memory_mb, found.disk_gb)
+        more = asked.beyond(held)
         if more != Resources():
             self._require_room(session, host, self._locked(session, host, wait=True), more)
-        held.vcpus, held.memory_mb, held.disk_gb = asked.vcpus, asked.memory_mb, asked.disk_gb
+        amounts = {"vcpus": asked.vcpus, "memory_mb": asked.memory_mb, "disk_gb": asked.disk_gb}
+        session.merge(Allocation(consumer_uuid=consumer, host=host, **amounts))
 
     def _locked(self, session: Session, host: str, *, wait: bool) -> Resources | None:
         """What the node offers; until the transaction ends nobody else takes of it. None where it offers
