@@ -50,6 +50,42 @@ def test_what_needs_the_node_is_refused_at_once_and_changes_nothing(
     assert client.actions(uuid) == [("create", None)]
 
 
+@pytest.mark.parametrize("line", [*ACTIONS, "PATCH /containers/{}?memory=128"])
+def test_a_member_is_not_told_which_node_is_down(cloud: Cloud, line: str) -> None:
+    member = cloud.user("bob", project="p1")
+    uuid = member.running()
+    cloud.lose_node("node1")
+    assert member.error(line.format(uuid)) == (
+        409,
+        "container.container-host-not-up",
+        f"The node of container {uuid} is not up.",
+    )
+
+
+def test_which_node_does_not_reply_is_told_to_those_who_may_know_nodes(new_cloud: Any) -> None:
+    cloud = new_cloud(DEFAULT={"rpc_response_timeout": 1})
+    member = cloud.user("bob", project="p1")
+    uuid = member.running()
+    for client, node in ((member, "the node"), (cloud.client, "node1")):
+        cloud.hold("logs")
+        assert client.error(f"GET /containers/{uuid}/logs") == (
+            504,
+            "container.rpc-timeout",
+            f"No reply from {node} to container_logs within 1 s; whether it was done is unknown.",
+        )
+
+
+def test_a_member_whose_change_of_size_takes_long_is_not_told_where(new_cloud: Any) -> None:
+    cloud = new_cloud(DEFAULT={"rpc_response_timeout": 1})
+    member = cloud.user("bob", project="p1")
+    uuid = member.running(memory=128)
+    cloud.hold("resize")
+    status, code, text = member.error(f"PATCH /containers/{uuid}", {"memory": 256})
+    assert (status, code) == (504, "container.rpc-timeout")
+    assert "is not changed yet" in text
+    assert "node1" not in text
+
+
 def test_start_and_unpause_are_refused_too(cloud: Cloud, client: Client) -> None:
     created, paused = client.created(), client.running()
     client.call(f"POST /containers/{paused}/pause")

@@ -75,6 +75,18 @@ def test_a_wrong_password_ends_in_an_error_that_names_the_registry(cloud: Cloud,
     assert "guessed" not in reason
 
 
+def test_a_node_without_the_key_is_not_named_to_those_who_wait_for_the_password(
+    cloud: Cloud, alice: Client
+) -> None:
+    create(alice, name="mine", username="robot", password=SECRET)
+    cloud.configure(DEFAULT={"auth_encryption_key": "32 characters that nobody knows."})
+    cloud.stop_node("node1")
+    cloud.start_node("node1")
+    reason = alice.wait(alice.create(image="team/app:2", registry="mine"), "Error")["status_reason"]
+    assert "cannot be read on the container's node" in reason
+    assert "node1" not in reason
+
+
 @pytest.mark.parametrize("ident", ["nosuch", NOBODY])
 def test_a_registry_out_of_sight_is_404_and_nothing_is_created(
     cloud: Cloud, alice: Client, bob: Client, ident: str

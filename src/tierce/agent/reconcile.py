@@ -136,8 +136,16 @@ class Reconciler:
     def compare_all(self) -> None:
         """Compare every container of the node, and remove what belongs to none.
 
-        Raises RuntimeUnreachable when the runtime does not answer; nothing is changed then.
+        Raises RuntimeUnreachable when the runtime does not answer; nothing is changed then. What cannot be
+        removed is left for the next time.
         """
+        projects = self._compare_containers()
+        self._tried("networks", lambda: self._plugs.networks.sweep(projects))
+        self._tried("volumes", self._sweep_volumes)
+        self._tried("claims", self._release_claims)
+
+    def _compare_containers(self) -> set[str]:
+        """The projects that may have something on the node."""
         plugs = self._plugs
         # The runtime first: what is accepted while we look has a row by the time the rows are read.
         reports = {report.name: report for report in plugs.runtime.containers.list(plugs.owner_labels)}
@@ -151,8 +159,22 @@ class Reconciler:
                 self._look(container.uuid)
             if container.uuid not in busy and container.container_id is None and name in reports:
                 self._remove_leftover(name)
-        plugs.networks.sweep(projects)
+        return projects
+
+    def _tried(self, what: str, remove: Callable[[], None]) -> None:
+        """Remove such leftovers; that it fails keeps no other from being removed."""
+        try:
+            remove()
+        except Exception as exc:
+            expected = isinstance(exc, TierceError)
+            LOG.warning("Leftover %s are left for the next comparison: %s", what, exc, exc_info=not expected)
+
+    def _sweep_volumes(self) -> None:
+        plugs = self._plugs
         plugs.volumes.sweep(plugs.owner_labels, lambda: plugs.database.read(volumes.uuids))
+
+    def _release_claims(self) -> None:
+        plugs = self._plugs
         released = plugs.database.write(lambda session: plugs.placement.audit(session, plugs.host))
         if released:
             LOG.warning("Released %d claims of containers that do not exist", released)

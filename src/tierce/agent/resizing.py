@@ -56,7 +56,7 @@ class Resizing:
         container = _found(session, uuid)
         action = actions.by_request(session, uuid, context.request_id)
         if action is None or action.state not in (actions.State.FINISHED, actions.State.FAILED):
-            raise RpcTimeout(container.status_reason or f"{self._plugs.host} is still at work.")
+            raise RpcTimeout(container.status_reason or "The container's node is still at work.")
         if action.state == actions.State.FAILED:
             (event, *_) = actions.events(session, action.id)
             raise Conflict(event.details or "")

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from sqlalchemy.orm import Session
 
 from tierce.agent.operations import OPERATIONS
-from tierce.agent.operations.base import Operation, Plugs, Stage, Step, Work, unix_ns
+from tierce.agent.operations.base import Failure, Operation, Plugs, Stage, Step, Work, unix_ns
 from tierce.db import actions, containers
 from tierce.db.engine import DATABASE_TROUBLE
 from tierce.db.tables import ContainerAction
@@ -235,8 +235,29 @@ class Runner:
         for step in reversed(begun):
             if step.undo is not None:
                 self._undo(step, work)
-        failure = operation.failure(work, reason)
         frames = "".join(traceback.format_tb(exc.__traceback__))
+        try:
+            failure = operation.failure(work, reason)
+            self._record(operation, action, work, event_id, failure, reason, frames)
+        except DATABASE_TROUBLE:
+            raise
+        except Exception:
+            # It would come to this at every attempt, and what waits behind it would wait for ever.
+            LOG.exception("What is left of it is unknown")
+            unknown = Failure({"status": Status.ERROR, "status_reason": reason})
+            self._record(operation, action, work, event_id, unknown, reason, frames)
+
+    def _record(
+        self,
+        operation: Operation,
+        action: ContainerAction,
+        work: Work,
+        event_id: int,
+        failure: Failure,
+        reason: str,
+        frames: str,
+    ) -> None:
+        """Write what a failure leaves behind, and the end of the action."""
         now = self._plugs.clock.now()
 
         def write(session: Session) -> None:
@@ -260,9 +281,14 @@ class Runner:
         assert step.undo is not None
         try:
             step.undo(work)
-        except TierceError as exc:
+        except DATABASE_TROUBLE:
+            raise
+        except Exception as exc:
             # `reconcile` removes what the runtime still has when it can be asked again.
-            LOG.warning("Undoing %s failed, left for the next comparison: %s", step.name, exc)
+            expected = isinstance(exc, TierceError)
+            LOG.warning(
+                "Undoing %s failed, left for the next comparison: %s", step.name, exc, exc_info=not expected
+            )
 
     def _write(self, work: Work, write: Callable[[Session], T]) -> T:
         """Commit, deciding again on the new row when somebody changed it in between."""

@@ -47,7 +47,7 @@ def create_app(conf: cfg.ConfigOpts, services: Services, identity: Identity, clo
             Negotiation(),
         ],
     )
-    errors.install(app)
+    errors.install(app, services.policy.knows_nodes)
     for path, resource, suffix in _routes(conf, services, clock):
         app.add_route(path, resource, suffix=suffix)
     return app

@@ -7,9 +7,10 @@ id, under which the log has the rest.
 """
 
 import dataclasses
+import functools
 import http
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import falcon
@@ -19,6 +20,7 @@ from tierce.api.http import Request
 from tierce.api.versions import MAXIMUM, MINIMUM, UnsupportedVersion
 from tierce.identity.base import Unauthenticated
 from tierce.model import errors
+from tierce.model.context import RequestContext
 
 LOG = logging.getLogger(__name__)
 
@@ -76,7 +78,7 @@ DOMAIN: Final[Mapping[type[errors.TierceError], tuple[int, str]]] = {
     errors.DatabaseBusy: (503, "container.database-busy"),
     errors.ServiceBusy: (503, "container.service-busy"),
 }
-"""Domain errors that a caller may read. Their messages go out as they are."""
+"""Domain errors that a caller may read: the messages go out as they are, or as their summaries."""
 
 FRAMEWORK: Final[Mapping[int, str]] = {
     400: "container.bad-request",
@@ -109,26 +111,37 @@ class Problem:
     extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-def install(app: falcon.App[Any, Any]) -> None:
-    """Make the app answer every exception in the service's own shape."""
+def install(app: falcon.App[Any, Any], knows_nodes: Callable[[RequestContext], bool]) -> None:
+    """Make the app answer every exception in the service's own shape.
+
+    Callers whom `knows_nodes` does not let know the names of nodes read an error's summary.
+    """
     app.add_error_handler(Exception, _unexpected)
-    app.add_error_handler(errors.TierceError, _domain)
+    app.add_error_handler(errors.TierceError, functools.partial(_domain, knows_nodes))
     app.add_error_handler(falcon.HTTPError, _framework)
     app.add_error_handler(UnsupportedVersion, _unsupported_version)
     app.add_error_handler(Unauthenticated, _unauthenticated)
 
 
-def _domain(req: Request, resp: falcon.Response, exc: errors.TierceError, params: Any) -> None:
+def _domain(
+    knows_nodes: Callable[[RequestContext], bool],
+    req: Request,
+    resp: falcon.Response,
+    exc: errors.TierceError,
+    params: Any,
+) -> None:
     public = next((DOMAIN[kind] for kind in type(exc).__mro__ if kind in DOMAIN), None)
     if public is None:
         _unexpected(req, resp, exc, params)
         return
     status, code = public
-    if status >= 500:
-        LOG.error("%s: %s: %s", req.line, type(exc).__name__, exc)
+    told = exc.message if exc.summary == exc.message or knows_nodes(req.caller) else exc.summary
+    if status >= 500 or told != exc.message:
+        level = logging.ERROR if status >= 500 else logging.INFO
+        LOG.log(level, "%s: %s: %s", req.line, type(exc).__name__, exc)
     if status == 503 and not (req.user_agent or "").startswith(_FAIL_ON_RETRY_AFTER):
         resp.set_header("Retry-After", RETRY_AFTER)
-    _send(req, resp, Problem(status, code, exc.message, exc.message))
+    _send(req, resp, Problem(status, code, told, told))
 
 
 def _framework(req: Request, resp: falcon.Response, exc: falcon.HTTPError, _params: Any) -> None:

@@ -83,8 +83,7 @@ class Creation:
             )
         except NoValidHost as exc:
             LOG.warning("No node for a container of project %s: %s", context.project_id, exc.message)
-            knows_nodes = self._policy.allows(context, "container:get_one:host")
-            reason = exc.message if knows_nodes else exc.summary
+            reason = exc.message if self._policy.knows_nodes(context) else exc.summary
             return self._insert_refused(context, spec, registry, reason)
         self._messages.create(context, container, requested, run)
         return container

@@ -114,6 +114,10 @@ class Policy:
         own = {"project_id": context.project_id, "user_id": context.user_id}
         return self._allows(context, rule, own if target is None else target)
 
+    def knows_nodes(self, context: RequestContext) -> bool:
+        """Whether the caller may know the names of nodes."""
+        return self.allows(context, "container:get_one:host")
+
     def written(self, prefix: str) -> set[str]:
         """What follows `prefix` in the names of rules that an operator's file has."""
         return {rule.removeprefix(prefix) for rule in self._current().written if rule.startswith(prefix)}

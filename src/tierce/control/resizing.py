@@ -30,6 +30,7 @@ from tierce.model.errors import (
     RpcTimeout,
 )
 from tierce.model.lifecycle import require_allowed
+from tierce.model.memory import mebibytes
 from tierce.model.spec import ContainerChange
 from tierce.placement import cores
 from tierce.placement.base import Placement, Resources
@@ -118,7 +119,8 @@ class Resizing:
     ) -> tuple[Container, bool]:
         """The container, and whether its size is to be changed."""
         container = lookup.permitted(session, self._policy, context, ident, "container:update")
-        same = (change.cpu in (None, container.cpu)) and (change.memory in (None, _memory(container)))
+        memory = mebibytes(container.memory)
+        same = change.cpu in (None, container.cpu) and change.memory in (None, memory)
         if same and not self._is_being_resized(session, container):
             return self._describe(session, context, ident, change), False
         container = self._intake.admit(session, context, ident, "update")
@@ -142,7 +144,7 @@ class Resizing:
         if change.cpu is not None:
             more["cpu"] = change.cpu - (container.cpu or 0)
         if change.memory is not None:
-            more["memory"] = change.memory - (_memory(container) or 0)
+            more["memory"] = change.memory - (mebibytes(container.memory) or 0)
         self._quotas.reserve(session, container.project_id or "", more)
         queue(session, context, container, change, acceptance, self._placement, self._clock.now())
 
@@ -153,10 +155,11 @@ class Resizing:
         try:
             self._compute.container_update(context, host, container, patch=_patch(change))
         except (RpcTimeout, BusUnavailable, HostNotUp) as exc:
-            raise RpcTimeout(
+            queued = (
                 f"The size of container {container.uuid} is not changed yet. The change is queued: "
-                f"its action {context.request_id} says what comes of it. ({exc.message})"
-            ) from exc
+                f"its action {context.request_id} says what comes of it."
+            )
+            raise RpcTimeout(f"{queued} ({exc.message})", f"{queued} ({exc.summary})") from exc
 
 
 def describe(
@@ -183,7 +186,7 @@ def queue(
 
     Raises InvalidValue, InvalidState, ResourcesUnavailable, StaleObject.
     """
-    before = (container.cpu, _memory(container))
+    before = (container.cpu, mebibytes(container.memory))
     cpu = before[0] if change.cpu is None else change.cpu
     memory = before[1] if change.memory is None else change.memory
     if cores.is_dedicated(container):
@@ -204,10 +207,6 @@ def queue(
         arguments |= {"cpuset": after.cpuset, "cpuset_before": container.cpuset}
         values["cpuset"] = widest.cpuset
     intake.queue(session, context, container, acceptance, "resize", arguments, now, **values)
-
-
-def _memory(container: Container) -> int | None:
-    return int(container.memory) if container.memory else None
 
 
 def _patch(change: ContainerChange) -> dict[str, Any]:

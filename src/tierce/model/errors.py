@@ -8,13 +8,17 @@ anyone changing anything. How an error looks over HTTP is decided in `api/errors
 
 
 class TierceError(Exception):
-    """Base of every error that this program raises on purpose."""
+    """Base of every error that this program raises on purpose.
+
+    `summary` is the message for those who may not know the nodes: without their names, and what they have.
+    """
 
     retryable = False
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, summary: str = "") -> None:
         super().__init__(message)
         self.message = message
+        self.summary = summary or message
 
 
 # --- the request is wrong -------------------------------------------------------------------------
@@ -193,12 +197,14 @@ class ImageAlreadyExists(Conflict):
 
 class ContainerHostNotUp(Conflict):
     def __init__(self, uuid: str, host: str) -> None:
-        super().__init__(f"Container {uuid} host {host} is not up.")
+        super().__init__(
+            f"Container {uuid} host {host} is not up.", f"The node of container {uuid} is not up."
+        )
 
 
 class HostNotUp(Conflict):
     def __init__(self, host: str) -> None:
-        super().__init__(f"Host {host} is not up.")
+        super().__init__(f"Host {host} is not up.", "The node is not up.")
 
 
 class NoNodeUp(TierceError):
@@ -222,14 +228,7 @@ class ResourcesUnavailable(Conflict):
 
 
 class NoValidHost(TierceError):
-    """No node can take the container; the message says, node by node, why.
-
-    `summary` says it without the names of nodes, and what they have.
-    """
-
-    def __init__(self, message: str, summary: str = "") -> None:
-        super().__init__(message)
-        self.summary = summary or message
+    """No node can take the container; the message says, node by node, why."""
 
 
 class StaleObject(Conflict):

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from tierce.model.errors import InvalidValue
+from tierce.model.memory import mebibytes
 
 _RANGE = re.compile("([0-9]{1,6})(?:-([0-9]{1,6}))?")
 
@@ -41,7 +42,7 @@ def pin_of(cpuset: Mapping[str, Any] | None, memory: str | int | None) -> Pin | 
     cpus, cells = (cpuset or {}).get("cpuset_cpus"), (cpuset or {}).get("cpuset_mems")
     if not cpus or not cells:
         return None
-    return Pin(cells[0], cpus, int(memory or 0))
+    return Pin(cells[0], cpus, mebibytes(memory) or 0)
 
 
 def place(cells: Iterable[Cell], pins: Collection[Pin], cpus: int, memory: int) -> Pin | None:

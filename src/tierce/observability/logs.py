@@ -1,13 +1,17 @@
-"""Logging through oslo.log: each record carries the request, container and action it belongs to."""
+"""Logging through oslo.log: each record carries the request, container and action it belongs to.
+
+Much of what is logged is what somebody has sent. None of it can begin a line of its own.
+"""
 
 import contextlib
 import contextvars
 import logging
 import types
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from oslo_config import cfg
-from oslo_log import log
+from oslo_log import formatters, log
 
 _NOTHING: Mapping[str, str] = types.MappingProxyType({})
 _subject: contextvars.ContextVar[Mapping[str, str]] = contextvars.ContextVar(
@@ -27,6 +31,20 @@ class _SubjectFilter(logging.Filter):
         return True
 
 
+class _OneLine(formatters.ContextFormatter):  # type: ignore[misc]  # the library is untyped
+    """The library's lines of text; an exception may have several, each behind the library's prefix."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the library's name)
+        # The library adds the second to a record that is made while an exception is handled.
+        shown = {name: escaped(getattr(record, name)) for name in ("message", "error_summary")}
+        record.__dict__.update(shown)
+        line: str = super().formatMessage(record)
+        return line
+
+    def formatException(self, ei: Any, **more: Any) -> str:  # noqa: N802 (the library's name)
+        return "\n".join(map(escaped, super().formatException(ei, **more).split("\n")))
+
+
 def setup(conf: cfg.ConfigOpts) -> None:
     """Log where `[DEFAULT] log_file`, `use_journal`, ... say; without any of them to standard error.
 
@@ -42,6 +60,8 @@ def setup(conf: cfg.ConfigOpts) -> None:
     log.setup(conf, "tierce")
     for handler in logging.getLogger().handlers:
         handler.addFilter(_SubjectFilter())
+        if type(handler.formatter) is formatters.ContextFormatter and not conf.log_config_append:
+            handler.setFormatter(_OneLine(project="tierce", datefmt=conf.log_date_format, config=conf))
 
 
 @contextlib.contextmanager
@@ -65,5 +85,12 @@ def mark(*, request_id: str | None = None) -> None:
     _subject.set(_given(request_id=request_id))
 
 
+def escaped(text: str) -> str:
+    """The text with its line breaks, control characters and the like as Python writes them in a string."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
 def _given(**parts: str | None) -> dict[str, str]:
-    return {name: part for name, part in parts.items() if part}
+    return {name: escaped(part) for name, part in parts.items() if part}

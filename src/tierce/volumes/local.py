@@ -75,14 +75,21 @@ class LocalVolumes:
 
     def sweep(self, owner_labels: Mapping[str, str], known: Callable[[], Collection[str]]) -> None:
         """As the protocol says. The first who sweeps the directory becomes its owner."""
-        if not self._root.exists():
-            return
-        if not self._belongs_to(json.dumps(owner_labels, sort_keys=True)):
-            LOG.warning("The volumes here belong to another node or database: none is removed")
-            return
-        here = {name.removeprefix(_REMOVING) for name in os.listdir(self._root)}
-        for volume in sorted(filter(_is_uuid, here.difference(known()))):
+        try:
+            here = self._here(json.dumps(owner_labels, sort_keys=True))
+        except OSError as error:
+            raise RuntimeFailure(f"The node's volumes cannot be looked through: {error.strerror}.") from error
+        for volume in sorted(here.difference(known())):
             self._sweep(VolumeSpec(volume, project_id=""))
+
+    def _here(self, owner: str) -> set[str]:
+        """The uuids of what is here, or is being removed; none where it is not this owner's."""
+        if not self._root.exists():
+            return set()
+        if not self._belongs_to(owner):
+            LOG.warning("The volumes here belong to another node or database: none is removed")
+            return set()
+        return set(filter(_is_uuid, (name.removeprefix(_REMOVING) for name in os.listdir(self._root))))
 
     def _belongs_to(self, owner: str) -> bool:
         file = self._root / ".owner"

@@ -5,10 +5,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from tests.support.client import FOREVER, IMAGE, Client
 from tests.support.cloud import Cloud, Death
 from tests.support.waiting import until
+from tierce.db.tables import Container
 from tierce.model.container import ImageFacts
 from tierce.model.errors import RuntimeFailure
 
@@ -284,3 +286,15 @@ def test_one_that_removes_itself_is_not_run_twice(cloud: Cloud, client: Client) 
     cloud.restart()
     client.wait_gone(uuid)
     assert cloud.claims() == {}
+
+
+def test_one_whose_memory_an_old_cloud_wrote_with_a_unit_is_rebuilt_with_as_much(
+    cloud: Cloud, client: Client
+) -> None:
+    uuid = client.running(memory=128)
+    old = update(Container).where(Container.uuid == uuid).values(memory="128m")
+    cloud.database.write(lambda session: session.execute(old))
+    rebuild(client, uuid)
+    client.wait(uuid, "Running")
+    assert cloud.engine.container(f"zun-{uuid}").spec.memory == 128
+    assert cloud.claims()[uuid].memory_mb == 128

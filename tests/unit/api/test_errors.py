@@ -52,8 +52,21 @@ def test_a_domain_error_shows_its_message_status_and_code(
 
     assert answer.status_code == status
     error = the_error(answer)
-    assert (error["code"], error["title"], error["detail"]) == (code, exception.message, exception.message)
+    assert (error["code"], error["title"], error["detail"]) == (code, exception.summary, exception.summary)
     assert error["links"] == []
+
+
+def test_who_may_not_know_the_nodes_reads_no_name_of_one_and_the_log_has_it(
+    edge: Edge, caplog: pytest.LogCaptureFixture
+) -> None:
+    edge.services.lifecycle.answers["start"] = errors.ContainerHostNotUp("u", "node1")
+
+    with caplog.at_level(logging.INFO):
+        answer = edge.request("POST /v1/containers/web/start")
+
+    assert the_error(answer)["detail"] == "The node of container u is not up."
+    assert "node1" not in answer.text
+    assert "Container u host node1 is not up." in caplog.text
 
 
 def test_503_says_when_to_come_again(edge: Edge) -> None:

@@ -60,6 +60,44 @@ def test_a_line_in_json_has_it_as_fields(written: io.StringIO) -> None:
     ]
 
 
+FORGED = ["\n", "\r", "\x0b", "\x1c", "\x85", "\u2028", "\u2029", "\x1b[2K"]
+"""What begins a line of its own for somebody who reads the log, or hides one."""
+
+
+@pytest.mark.parametrize("written", [[]], indirect=True)
+@pytest.mark.parametrize("text", FORGED)
+def test_what_somebody_sent_writes_no_line_of_its_own(written: io.StringIO, text: str) -> None:
+    with logs.about(request_id=f"req-1{text}FORGED"):
+        LOG.info("no zone %s", f"x{text}FORGED")
+    (line,) = written.getvalue().splitlines()
+    shown = ascii(text)[1:-1]
+    assert line.endswith(f"[req-1{shown}FORGED] no zone x{shown}FORGED")
+    assert line.isprintable()
+
+
+@pytest.mark.parametrize("written", [[]], indirect=True)
+def test_nor_does_what_an_error_quotes_and_its_traceback_stays_readable(written: io.StringIO) -> None:
+    try:
+        raise LookupError("no zone x\rFORGED\nFORGED")
+    except LookupError:
+        LOG.error("while it is handled")
+        LOG.exception("with its traceback")
+    said, head, *trace = written.getvalue().splitlines()
+    assert said.endswith("while it is handled: LookupError: no zone x\\rFORGED")
+    assert head.endswith("with its traceback: LookupError: no zone x\\rFORGED\\nFORGED")
+    assert all(" ERROR tierce.test " in line for line in trace)
+    assert trace[0].endswith("Traceback (most recent call last):")
+    assert any(line.endswith("ERROR tierce.test FORGED") for line in trace)
+
+
+@pytest.mark.parametrize("written", [[("use_json", True)]], indirect=True)
+@pytest.mark.parametrize("text", FORGED)
+def test_in_json_a_message_is_as_it_was_and_on_one_line(written: io.StringIO, text: str) -> None:
+    LOG.info("no zone %s", f"x{text}FORGED")
+    (line,) = lines(written)
+    assert line["message"] == f"no zone x{text}FORGED"
+
+
 @pytest.mark.parametrize(
     "written", [[("logging_context_format_string", "%(request_id)s: %(message)s")]], indirect=True
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tierce.model.errors import RuntimeFailure
 from tierce.volumes.base import VolumeSpec
 from tierce.volumes.local import LocalVolumes
 
@@ -92,3 +93,12 @@ def test_nothing_goes_by_the_word_of_another_database(volumes: LocalVolumes) -> 
 def test_where_no_volume_was_ever_made_there_is_nothing_to_do(volumes: LocalVolumes, tmp_path: Path) -> None:
     volumes.sweep(OWNER, set)
     assert not (tmp_path / "mnt").exists()
+
+
+def test_a_disk_that_refuses_is_told_without_a_path(volumes: LocalVolumes, tmp_path: Path) -> None:
+    made(volumes)
+    (tmp_path / "mnt" / ".owner").mkdir()
+    with pytest.raises(
+        RuntimeFailure, match=r"^The node's volumes cannot be looked through: Is a directory\.$"
+    ):
+        volumes.sweep(OWNER, set)

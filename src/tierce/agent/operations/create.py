@@ -12,6 +12,7 @@ from tierce.db import containers
 from tierce.model.container import BindMount, Healthcheck, RestartPolicy, RuntimeSpec
 from tierce.model.errors import ContainerNotFound, RuntimeNotFound
 from tierce.model.lifecycle import Status
+from tierce.model.memory import mebibytes
 from tierce.model.numa import pin_of
 from tierce.placement import cores
 
@@ -123,7 +124,7 @@ def _spec(work: Work) -> RuntimeSpec:
         hostname=container.hostname,
         tty=bool(container.tty),
         interactive=bool(container.interactive),
-        memory=int(container.memory) if container.memory else None,
+        memory=mebibytes(container.memory) or None,
         cpus=container.cpu,
         disk=container.disk or None,
         restart_policy=RestartPolicy(restart["Name"], int(restart.get("MaximumRetryCount") or 0))

@@ -67,7 +67,7 @@ def _credentials(plugs: Plugs, registry: Registry) -> dict[str, str] | None:
         password = plugs.keyring.decrypt(registry.password) if registry.password else ""
     except InvalidEncryptionKey as exc:
         raise InvalidEncryptionKey(
-            f"The password of registry {registry.uuid} cannot be read on node {plugs.host}. {exc.message} "
+            f"The password of registry {registry.uuid} cannot be read on the container's node. {exc.message} "
             "Give the registry its password again, or the node the key."
         ) from exc
     return {"username": registry.username, "password": password}

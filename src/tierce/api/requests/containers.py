@@ -1,5 +1,6 @@
 """Parameters of creating and deleting containers."""
 
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
@@ -27,6 +28,7 @@ from tierce.api.requests.container_parts import (
     distinct_nets,
 )
 from tierce.api.requests.fields import (
+    LEGIBLE,
     MAX_TEXT,
     Bool,
     BoolExtended,
@@ -40,6 +42,7 @@ from tierce.api.requests.fields import (
     PullPolicy,
     Reference,
     Text,
+    Zone,
     fits_column,
 )
 from tierce.api.requests.schema import Formerly, Params, Rules, Since, parse, rules_of
@@ -131,6 +134,14 @@ def _absolute(path: str) -> str:
     return path
 
 
+def _hints(hints: dict[str, Any]) -> dict[str, Any]:
+    """The hints themselves, if people can read them: what a filter makes of them is told in words."""
+    texts = (text for text in (*hints, *hints.values()) if isinstance(text, str))
+    if not all(re.fullmatch(LEGIBLE, text) for text in texts):
+        raise ValueError("Its names and values may have no control characters.")
+    return hints
+
+
 def _empty_is_none(value: object) -> object:
     return None if value == {} else value
 
@@ -167,7 +178,18 @@ Labels = Annotated[
         {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}}
     ),
 ]
-Hints = Annotated[dict[str, Any], AfterValidator(fits_column)]
+Hints = Annotated[
+    dict[str, Any],
+    AfterValidator(fits_column),
+    AfterValidator(_hints),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "propertyNames": {"pattern": LEGIBLE},
+            "additionalProperties": {"pattern": LEGIBLE},
+        }
+    ),
+]
 ImageDriver = Annotated[Text, AfterValidator(_configured_driver)]
 GuestName = Annotated[
     str, StringConstraints(strict=True, min_length=1, max_length=63, pattern=r"^[a-zA-Z0-9\-._]*$")
@@ -210,7 +232,7 @@ class CreateContainer(Params):
         Annotated[str, StringConstraints(strict=True, min_length=1, max_length=32)] | None, Since("1.5")
     ] = None
     hostname: Annotated[GuestName | None, Since("1.9")] = None
-    availability_zone: Reference | None = None
+    availability_zone: Zone | None = None
     privileged: Annotated[Bool, Since("1.21")] = False
     healthcheck: Annotated[
         Healthcheck | None, BeforeValidator(_empty_is_none), Since("1.22", empty_passes=True)

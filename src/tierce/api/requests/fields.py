@@ -26,6 +26,9 @@ MAX_INT: Final = 2**31 - 1
 MAX_TEXT: Final = 2**16 - 1
 """Bytes of a text column."""
 
+LEGIBLE: Final = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$"
+"""A text without control characters and line breaks."""
+
 MAX_GRACE: Final = 3600
 """Seconds: a node keeps one of its workers for a stop as long as that lasts."""
 
@@ -186,6 +189,12 @@ ImageName = Annotated[
 
 Reference = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=255)]
 """A name or id of something that is looked up."""
+
+Zone = Annotated[
+    str,
+    StringConstraints(strict=True, min_length=1, max_length=255, pattern=LEGIBLE),
+]
+"""The name of an availability zone; none that nobody has is found out here."""
 
 HostName = Annotated[
     str, StringConstraints(strict=True, min_length=1, max_length=255, pattern=r"^[a-zA-Z0-9\-._]*$")
