@@ -1,18 +1,20 @@
 """A cloud of which a part is the reference implementation's still: its API, or the agent of a node."""
 
+import base64
 import dataclasses
 import json
 import pathlib
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
 
 from tests.support.client import IMAGE, Client
 from tests.support.cloud import ADMIN, FACTS, Cloud
 from tests.support.waiting import until
-from tierce.db.tables import Allocation, Container, ContainerAction
+from tierce.db.tables import Allocation, Container, ContainerAction, Volume
 
 NewCloud = Callable[..., Cloud]
 
@@ -21,7 +23,7 @@ SMALL = dataclasses.replace(FACTS, cpus=4, memory_total=1024, disk_total=10)
 EXACT = {"initial_cpu_allocation_ratio": 1, "initial_ram_allocation_ratio": 1, "reserved_host_memory_mb": 0}
 
 
-def zun_creates(cloud: Cloud, *, to: str = "node1", **fields: Any) -> str:
+def zun_creates(cloud: Cloud, *, to: str = "node1", volumes: Sequence[Volume] = (), **fields: Any) -> str:
     """What a Zun API does for a creation that it has placed: rows without our columns, and its message."""
     frame = json.loads(_CREATE.read_text())
     sent = frame["args"]["container"]["zun_object.data"]
@@ -45,9 +47,23 @@ def zun_creates(cloud: Cloud, *, to: str = "node1", **fields: Any) -> str:
     cloud.database.write(lambda session: session.add(Container(**values)))
     cloud.database.write(lambda session: session.add(action))
     sent |= {"uuid": ident, "image": IMAGE, "host": values["host"], "registry_id": None}
-    frame["args"] |= {"requested_networks": [], "requested_volumes": {ident: []}}
+    (mount,) = frame["args"]["requested_volumes"].popitem()[1]
+    mounts = [
+        mount | {"zun_object.data": mount["zun_object.data"] | {"volume_id": stored(cloud, volume)}}
+        for volume in volumes
+    ]
+    frame["args"] |= {"requested_networks": [], "requested_volumes": {ident: mounts}}
     cloud.send(to, frame)
     return ident
+
+
+def stored(cloud: Cloud, volume: Volume) -> int:
+    def write(session: Session) -> int:
+        session.add(volume)
+        session.flush()
+        return volume.id
+
+    return cloud.database.write(write)
 
 
 def compare(cloud: Cloud) -> None:
@@ -74,6 +90,26 @@ def test_what_a_zun_api_creates_belongs_to_its_node_and_stays(cloud: Cloud, clie
     assert cloud.has_container(ident)
     client.call(f"POST /containers/{ident}/stop")
     client.wait(ident, "Stopped")
+
+
+def test_it_has_the_volumes_that_the_message_alone_tells_of(cloud: Cloud, client: Client) -> None:
+    contents = base64.b64encode(b"injected").decode()
+    volume = Volume(uuid=str(uuid.uuid4()), project_id=ADMIN, volume_provider="local", contents=contents)
+    ident = zun_creates(cloud, volumes=[volume])
+    client.wait(ident, "Running")
+    (bind,) = cloud.engine.containers[f"zun-{ident}"].spec.mounts
+    assert bind.target == "/data"
+    assert pathlib.Path(bind.source).read_bytes() == b"injected"
+
+
+def test_one_with_a_volume_that_nodes_cannot_mount_does_not_run_without_it(
+    cloud: Cloud, client: Client
+) -> None:
+    volume = Volume(uuid=str(uuid.uuid4()), project_id=ADMIN, volume_provider="cinder")
+    ident = zun_creates(cloud, volumes=[volume])
+    assert "is one of cinder" in client.wait(ident, "Error")["status_reason"]
+    client.call(f"DELETE /containers/{ident}?force=true")
+    client.wait_gone(ident)
 
 
 def test_what_a_zun_api_creates_where_there_is_no_room_says_so(new_cloud: NewCloud) -> None:

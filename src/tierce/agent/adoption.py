@@ -1,12 +1,13 @@
 """Take over what a Zun API process has committed: an action for this node, and the container it creates."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from tierce.agent.operations import OPERATIONS
 from tierce.agent.operations.base import Plugs
-from tierce.db import actions, containers
+from tierce.db import actions, containers, volumes
 from tierce.db.tables import Container
 from tierce.model.context import RequestContext
 from tierce.model.errors import Conflict, ResourcesUnavailable
@@ -21,12 +22,14 @@ def adopt(
     container_uuid: str,
     action: str,
     arguments: dict[str, Any],
+    mounts: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Queue an action that waits without our columns; nothing happens when there is none.
 
-    A container that it creates becomes this node's, which its row does not say yet, and takes what it needs
-    of it. Where that is not there it ends in Error with the reason, and without a node. Raises Conflict for
-    a container of another node. Source: reference, compute 6.1, C-20.
+    A container that it creates becomes this node's, which its row does not say yet, takes what it needs of
+    it, and gets its `mounts`, which the message alone has (columns of volume_mapping). Where there is no
+    room it ends in Error with the reason, and without a node. Raises Conflict for a container of another
+    node. Source: reference, compute 6.1, C-20.
     """
     adopted = actions.adopt(
         session,
@@ -48,7 +51,9 @@ def adopt(
     except ResourcesUnavailable as exc:
         _refuse(session, plugs, context, container, exc)
     else:
-        containers.swap(session, container, plugs.clock.now(), host=plugs.host)
+        now = plugs.clock.now()
+        containers.swap(session, container, now, host=plugs.host)
+        volumes.mount(session, container_uuid, mounts, now)
 
 
 def _refuse(

@@ -19,6 +19,7 @@ from tierce.model.archive import content
 from tierce.model.container import MAX_CHARACTERS
 from tierce.model.context import RequestContext
 from tierce.model.errors import Conflict, Invalid, OperationNotSupported, RuntimeConflict, RuntimeNotFound
+from tierce.rpc import convert
 
 LOG = logging.getLogger(__name__)
 
@@ -70,9 +71,9 @@ class ComputeEndpoint:
         run: bool,
         pci_requests: object | None = None,
     ) -> None:
-        self._queue(
-            context, container, "create", {"run": run, "requested_networks": list(requested_networks)}
-        )
+        mounts = [convert.columns(mount) for mount in requested_volumes.get(container.uuid, ())]
+        arguments = {"run": run, "requested_networks": list(requested_networks)}
+        self._queue(context, container, "create", arguments, mounts)
 
     def container_delete(
         self, context: RequestContext, container: WireContainer, force: bool = False
@@ -142,11 +143,18 @@ class ComputeEndpoint:
         self._wake(container.uuid)
 
     def _queue(
-        self, context: RequestContext, container: WireContainer, action: str, arguments: dict[str, Any]
+        self,
+        context: RequestContext,
+        container: WireContainer,
+        action: str,
+        arguments: dict[str, Any],
+        mounts: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         if not self._is_queued(context, container):
             self._plugs.database.write(
-                lambda session: adopt(session, self._plugs, context, container.uuid, action, arguments)
+                lambda session: adopt(
+                    session, self._plugs, context, container.uuid, action, arguments, mounts
+                )
             )
         self._wake(container.uuid)
 

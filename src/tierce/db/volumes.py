@@ -1,6 +1,9 @@
 """Queries of volumes and mounts."""
 
-from collections.abc import Sequence
+import datetime
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -17,6 +20,17 @@ def mounts(session: Session, container_uuid: str) -> Sequence[tuple[VolumeMappin
         .order_by(VolumeMapping.id)
     )
     return [(mapping, volume) for mapping, volume in rows]
+
+
+def mount(
+    session: Session, container_uuid: str, mappings: Iterable[Mapping[str, Any]], now: datetime.datetime
+) -> None:
+    """Insert a container's mounts of volumes that are there, from the columns that a message has of them."""
+    for columns in mappings:
+        given = {name: columns.get(name) for name in ("project_id", "user_id", "container_path", "volume_id")}
+        session.add(
+            VolumeMapping(uuid=str(uuid.uuid4()), container_uuid=container_uuid, created_at=now, **given)
+        )
 
 
 def uuids(session: Session) -> set[str]:

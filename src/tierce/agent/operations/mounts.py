@@ -1,26 +1,37 @@
 """The volumes of a container, as steps of an operation."""
 
+from typing import Final
+
 from sqlalchemy.orm import Session
 
 from tierce.agent.operations.base import Work
 from tierce.db import volumes
 from tierce.db.tables import Volume
+from tierce.model.errors import Invalid
 from tierce.volumes.base import VolumeSpec
+
+_PROVIDER: Final = "local"
+"""Of the volumes that nodes keep. Another process of a cloud may know others."""
 
 
 def ensure(work: Work) -> None:
-    """Ensure every volume is usable here, and note what to bind where."""
+    """Ensure every volume is usable here, and note what to bind where. Raises Invalid for one of others."""
     if not work.mounts:
         return
     uuid = work.container.uuid
     rows = work.plugs.database.read(lambda session: volumes.mounts(session, uuid))
+    for _, volume in rows:
+        if volume.volume_provider != _PROVIDER:
+            raise Invalid(
+                f"Volume {volume.uuid} is one of {volume.volume_provider}, which nodes cannot mount."
+            )
     work.binds = {
         mapping.container_path or "": work.plugs.volumes.ensure(_spec(volume)) for mapping, volume in rows
     }
 
 
 def remove(work: Work) -> None:
-    """Ensure nothing is left of the volumes that nobody else mounts."""
+    """Ensure nothing is left of the node's volumes that nobody else mounts."""
     if not work.mounts:
         return
     for volume in work.plugs.database.read(lambda session: _unshared(session, work.container.uuid)):
@@ -29,7 +40,11 @@ def remove(work: Work) -> None:
 
 def _unshared(session: Session, uuid: str) -> list[Volume]:
     rows = volumes.mounts(session, uuid)
-    return [volume for _, volume in rows if not volumes.other_users(session, volume.id, uuid)]
+    return [
+        volume
+        for _, volume in rows
+        if volume.volume_provider == _PROVIDER and not volumes.other_users(session, volume.id, uuid)
+    ]
 
 
 def _spec(volume: Volume) -> VolumeSpec:
