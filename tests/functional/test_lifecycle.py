@@ -1,5 +1,7 @@
 """Which action each state allows, row by row through the API."""
 
+from typing import Any
+
 import pytest
 from sqlalchemy import update
 
@@ -50,6 +52,11 @@ def force_status(cloud: Cloud, uuid: str, status: str) -> None:
     )
 
 
+def shown(client: Client, uuid: str) -> dict[str, Any]:
+    """All but for how long the container has been in its state."""
+    return {field: value for field, value in (client.show(uuid) or {}).items() if field != "status_detail"}
+
+
 def test_the_table_names_every_action() -> None:
     assert ALLOWED.keys() == REQUESTS.keys()
 
@@ -62,7 +69,7 @@ def test_an_action_that_the_state_forbids_is_refused_and_changes_nothing(
     cloud.stop_node("node1")  # so that nothing corrects the status meanwhile
     for status in set(Status) - set(ALLOWED[action]):
         force_status(cloud, uuid, status)
-        before = client.show(uuid)
+        before = shown(client, uuid)
 
         assert client.error(REQUESTS[action].format(uuid)) == (
             409,
@@ -70,7 +77,7 @@ def test_an_action_that_the_state_forbids_is_refused_and_changes_nothing(
             f"Cannot {action} container {uuid} in {status} state",
         )
 
-        assert client.show(uuid) == before
+        assert shown(client, uuid) == before
     assert client.actions(uuid) == [("create", None)]
     force_status(cloud, uuid, "Running")
 

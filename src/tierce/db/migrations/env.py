@@ -10,7 +10,8 @@ context.configure(
     connection=connection,
     target_metadata=Base.metadata,
     version_table=VERSION_TABLE,
-    transaction_per_migration=True,
+    # On SQLite one transaction keeps other upgrades away until the end (see `db.schema`).
+    transaction_per_migration=connection.dialect.name != "sqlite",
     transactional_ddl=connection.dialect.name != "mysql",
     literal_binds=context.is_offline_mode(),
 )
