@@ -18,9 +18,9 @@ from tierce.control.messages import Messages
 from tierce.control.policy import Policy
 from tierce.control.quotas import Quotas
 from tierce.control.registries import find as find_registry
-from tierce.db import actions, containers, nodes
+from tierce.db import actions, containers, nodes, volumes
 from tierce.db.engine import Database
-from tierce.db.tables import Container, Registry, Volume, VolumeMapping
+from tierce.db.tables import Container, Registry, Volume
 from tierce.images.reference import parse
 from tierce.model.clock import Clock
 from tierce.model.container import RestartPolicy
@@ -286,7 +286,7 @@ class Creation:
         owner = {"project_id": container.project_id, "user_id": container.user_id}
         volume = Volume(
             uuid=str(uuid.uuid4()),
-            volume_provider="local",
+            volume_provider=volumes.LOCAL,
             host=container.host,
             auto_remove=mount.source is None,
             contents=mount.contents,
@@ -296,16 +296,8 @@ class Creation:
         )
         session.add(volume)
         session.flush()
-        session.add(
-            VolumeMapping(
-                uuid=str(uuid.uuid4()),
-                container_uuid=container.uuid,
-                container_path=mount.destination,
-                volume_id=volume.id,
-                created_at=container.created_at,
-                **owner,
-            )
-        )
+        mapping = {"container_path": mount.destination, "volume_id": volume.id, **owner}
+        volumes.mount(session, container.uuid, [mapping], container.created_at)
 
 
 def _restart_policy(policy: RestartPolicy) -> dict[str, str]:

@@ -3,12 +3,15 @@
 import datetime
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from tierce.db.tables import Volume, VolumeMapping
+
+LOCAL: Final = "local"
+"""The provider of volumes that nodes keep. Another process of a cloud may know others."""
 
 
 def mounts(session: Session, container_uuid: str) -> Sequence[tuple[VolumeMapping, Volume]]:
@@ -23,9 +26,12 @@ def mounts(session: Session, container_uuid: str) -> Sequence[tuple[VolumeMappin
 
 
 def mount(
-    session: Session, container_uuid: str, mappings: Iterable[Mapping[str, Any]], now: datetime.datetime
+    session: Session,
+    container_uuid: str,
+    mappings: Iterable[Mapping[str, Any]],
+    now: datetime.datetime | None,
 ) -> None:
-    """Insert a container's mounts of volumes that are there, from the columns that a message has of them."""
+    """Insert a container's mounts of volumes that are there, from columns of volume_mapping."""
     for columns in mappings:
         given = {name: columns.get(name) for name in ("project_id", "user_id", "container_path", "volume_id")}
         session.add(

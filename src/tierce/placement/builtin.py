@@ -1,5 +1,6 @@
 """Placement in our own database: a claim is a row, made under the lock of its node's row."""
 
+import dataclasses
 from collections.abc import Sequence
 
 from oslo_config import cfg
@@ -62,8 +63,7 @@ class BuiltinPlacement:
         if capacity is None and not wait:
             return False
         self._require_room(session, host, capacity, asked)
-        amounts = {"vcpus": asked.vcpus, "memory_mb": asked.memory_mb, "disk_gb": asked.disk_gb}
-        session.execute(_CLAIM, {"consumer_uuid": consumer, "host": host, **amounts})
+        session.execute(_CLAIM, {"consumer_uuid": consumer, "host": host, **dataclasses.asdict(asked)})
         return True
 
     def reclaim(self, session: Session, consumer: str, host: str, asked: Resources) -> None:
@@ -72,8 +72,7 @@ class BuiltinPlacement:
         more = asked.beyond(held)
         if more != Resources():
             self._require_room(session, host, self._locked(session, host, wait=True), more)
-        amounts = {"vcpus": asked.vcpus, "memory_mb": asked.memory_mb, "disk_gb": asked.disk_gb}
-        session.merge(Allocation(consumer_uuid=consumer, host=host, **amounts))
+        session.merge(Allocation(consumer_uuid=consumer, host=host, **dataclasses.asdict(asked)))
 
     def _locked(self, session: Session, host: str, *, wait: bool) -> Resources | None:
         """What the node offers; until the transaction ends nobody else takes of it. None where it offers

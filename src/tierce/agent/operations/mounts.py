@@ -1,7 +1,5 @@
 """The volumes of a container, as steps of an operation."""
 
-from typing import Final
-
 from sqlalchemy.orm import Session
 
 from tierce.agent.operations.base import Work
@@ -9,9 +7,6 @@ from tierce.db import volumes
 from tierce.db.tables import Volume
 from tierce.model.errors import Invalid
 from tierce.volumes.base import VolumeSpec
-
-_PROVIDER: Final = "local"
-"""Of the volumes that nodes keep. Another process of a cloud may know others."""
 
 
 def ensure(work: Work) -> None:
@@ -21,7 +16,7 @@ def ensure(work: Work) -> None:
     uuid = work.container.uuid
     rows = work.plugs.database.read(lambda session: volumes.mounts(session, uuid))
     for _, volume in rows:
-        if volume.volume_provider != _PROVIDER:
+        if volume.volume_provider != volumes.LOCAL:
             raise Invalid(
                 f"Volume {volume.uuid} is one of {volume.volume_provider}, which nodes cannot mount."
             )
@@ -43,7 +38,7 @@ def _unshared(session: Session, uuid: str) -> list[Volume]:
     return [
         volume
         for _, volume in rows
-        if volume.volume_provider == _PROVIDER and not volumes.other_users(session, volume.id, uuid)
+        if volume.volume_provider == volumes.LOCAL and not volumes.other_users(session, volume.id, uuid)
     ]
 
 
