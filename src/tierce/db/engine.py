@@ -1,6 +1,8 @@
 """Connections and transactions, on SQLite, MariaDB (or MySQL) and PostgreSQL alike."""
 
 import contextlib
+import fcntl
+import os
 import random
 import threading
 import time
@@ -42,6 +44,9 @@ class MysqlConnection(Protocol):
 _RETRIED = (db_exception.DBDeadlock, db_exception.DBConnectionError)
 _SQLITE_WAIT = 10
 """Seconds that a transaction waits for another one, of this process or of another."""
+
+_MIGRATION_WAIT = 600
+"""Seconds that an upgrade of the schema waits for another one."""
 
 _PATIENCE = 30
 """Seconds after which a transaction that is refused is not run again: its caller waits."""
@@ -164,7 +169,7 @@ def connect(conf: cfg.ConfigOpts, *, patient: bool = False) -> Database:
     url = parse_url(conf)
     if url.get_backend_name() == "sqlite":
         engine = _engine(url, options, max_overflow=-1)
-        _prepare_sqlite(engine)
+        _prepare_sqlite(engine, _MIGRATION_WAIT if patient else _SQLITE_WAIT)
     else:
         mysql = url.get_backend_name() in ("mysql", "mariadb")
         engine = _engine(
@@ -207,23 +212,42 @@ def _engine(url: URL, options: cfg.ConfigOpts.GroupAttr, **arguments: Any) -> En
 # --- one of them ------------------------------------------------------------------------------------
 
 
-def _prepare_sqlite(engine: Engine) -> None:
+def _prepare_sqlite(engine: Engine, wait: int) -> None:
     @event.listens_for(engine, "connect")
     def configure(connection: SqliteConnection, _entry: ConnectionPoolEntry) -> None:
         # The driver's own BEGIN comes too late and is always deferred; ours are below.
         connection.isolation_level = None
         for pragma in (
-            "journal_mode=WAL",
+            f"busy_timeout={wait * 1000}",
             # FULL: an accepted request survives a power cut, not only a killed process.
             "synchronous=FULL",
             "foreign_keys=ON",
-            f"busy_timeout={_SQLITE_WAIT * 1000}",
         ):
             connection.execute(f"PRAGMA {pragma}")
+        with _alone_in_the_directory(connection):
+            connection.execute("PRAGMA journal_mode=WAL")
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if _writes(connection) else "BEGIN")
+
+
+@contextlib.contextmanager
+def _alone_in_the_directory(connection: SqliteConnection) -> Iterator[None]:
+    """Keep other programs of ours from the same step: SQLite waits for no lock when it changes the journal
+    of a new database, and refuses all but one of those who come at once.
+    """
+    _, _, path = connection.execute("PRAGMA database_list").fetchone()
+    if not path:  # in memory
+        yield
+        return
+    # Not the database itself: closing any descriptor of it ends SQLite's own locks.
+    directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(directory)
 
 
 def _prepare_snapshots(engine: Engine) -> None:
