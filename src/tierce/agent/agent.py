@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from oslo_config import cfg
+from sqlalchemy.orm import Session
 
 from tierce.agent import inventory
 from tierce.agent.events import EventFollower
@@ -26,7 +27,6 @@ from tierce.db.secrets import Keyring
 from tierce.images.committed import EngineCommits
 from tierce.images.registry import RegistryImages
 from tierce.model.clock import Clock
-from tierce.model.errors import RuntimeFailure
 from tierce.networks.addresses import AddressPool
 from tierce.networks.bridge import BridgeNetworks
 from tierce.placement.base import Placement
@@ -111,7 +111,7 @@ class Agent:
         Raises NodeTaken while an agent of another installation serves the node, BusRefused. The node does
         not count as up then.
         """
-        self._register()
+        self._inventory.begin(self._register)
         with contextlib.ExitStack() as undo:
             undo.callback(self.stop)
             self._begin()
@@ -121,10 +121,6 @@ class Agent:
         conf, host = self._conf, self._plugs.host
         self._heart.every(conf.periodic_interval_max, self._beat)
         self._heart.start()
-        try:
-            self._inventory.report()
-        except RuntimeFailure as exc:
-            LOG.warning("The node cannot report what it has yet: %s", exc)
         left_over = self._plugs.database.write(lambda session: actions.recover(session, host))
         if left_over:
             LOG.info("Taking up the queued actions of %d containers", len(left_over))
@@ -165,12 +161,10 @@ class Agent:
 
     # --- periodic work --------------------------------------------------------------------------
 
-    def _register(self) -> None:
-        conf, plugs, now = self._conf, self._plugs, self._plugs.clock.now()
+    def _register(self, session: Session) -> None:
+        conf, plugs = self._conf, self._plugs
         zone, down_time = conf.default_availability_zone, conf.service_down_time
-        plugs.database.write(
-            lambda session: services.register(session, plugs.host, zone, now, self._writer, down_time)
-        )
+        services.register(session, plugs.host, zone, plugs.clock.now(), self._writer, down_time)
 
     def _beat(self) -> None:
         zone, plugs, now = self._conf.default_availability_zone, self._plugs, self._plugs.clock.now()
@@ -200,7 +194,7 @@ class Agent:
 
     def _connected(self) -> None:
         """The runtime answers, at start or again: what it has may be anything by now."""
-        self._inventory.report()
+        self._inventory.report_changes()
         self._reconciler.compare_all()
 
     # --- wiring ---------------------------------------------------------------------------------

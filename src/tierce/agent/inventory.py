@@ -1,6 +1,8 @@
 """Report what this node is and has."""
 
 import dataclasses
+import logging
+from collections.abc import Callable
 from typing import Any
 
 from oslo_config import cfg
@@ -14,6 +16,8 @@ from tierce.model.container import NodeFacts
 from tierce.model.errors import InvalidValue, RuntimeFailure
 from tierce.model.numa import Cell, parse_cpus, topology
 from tierce.runtimes.base import Runtime
+
+LOG = logging.getLogger(__name__)
 
 
 def ensure_node(database: Database, host: str, clock: Clock) -> ComputeNode:
@@ -34,6 +38,25 @@ class Inventory:
         self._clock = clock
         self._reported: NodeFacts | None = None
 
+    def begin(self, register: Callable[[Session], None]) -> None:
+        """Report in the transaction in which `register` makes the node count as up: a node that is up and
+        has nothing yet would refuse what it is asked for. A runtime that does not answer is reported as
+        away. Raises what `register` raises.
+        """
+        write: Callable[[Session], None] = self._write_away
+        try:
+            facts = self._runtime.containers.fingerprint()
+            write = self._writing(facts)
+            self._reported = _lasting(facts)
+        except RuntimeFailure as exc:
+            LOG.warning("The node cannot report what it has yet: %s", exc)
+
+        def work(session: Session) -> None:
+            register(session)
+            write(session)
+
+        self._database.write(work)
+
     def report(self) -> None:
         """Write the node's present facts, and what is given away of them.
 
@@ -52,29 +75,31 @@ class Inventory:
             return self._runtime.containers.fingerprint()
         except RuntimeFailure:
             self._reported = None
-            away = {"runtime_away": True}
-            self._database.write(lambda session: nodes.save(session, self._host, self._clock.now(), away))
+            self._database.write(self._write_away)
             raise
 
     def _report(self, facts: NodeFacts) -> None:
-        _write(self._conf, self._database, self._host, self._clock, facts)
+        self._database.write(self._writing(facts))
         self._reported = _lasting(facts)
+
+    def _write_away(self, session: Session) -> None:
+        nodes.save(session, self._host, self._clock.now(), {"runtime_away": True})
+
+    def _writing(self, facts: NodeFacts) -> Callable[[Session], None]:
+        values = _columns(self._conf, facts)
+        cells = _cells(self._conf, facts)
+
+        def write(session: Session) -> None:
+            given = _given(session, self._host, facts)
+            numa_topology = topology(cells, [*cores.pins_on(session, self._host).values()])
+            columns = {**values, **given, "numa_topology": numa_topology}
+            nodes.save(session, self._host, self._clock.now(), columns)
+
+        return write
 
 
 def _lasting(facts: NodeFacts) -> NodeFacts:
     return dataclasses.replace(facts, memory_available=0)
-
-
-def _write(conf: cfg.ConfigOpts, database: Database, host: str, clock: Clock, facts: NodeFacts) -> None:
-    values = _columns(conf, facts)
-    cells = _cells(conf, facts)
-
-    def write(session: Session) -> None:
-        given = _given(session, host, facts)
-        numa_topology = topology(cells, [*cores.pins_on(session, host).values()])
-        nodes.save(session, host, clock.now(), {**values, **given, "numa_topology": numa_topology})
-
-    database.write(write)
 
 
 def _cells(conf: cfg.ConfigOpts, facts: NodeFacts) -> list[Cell]:

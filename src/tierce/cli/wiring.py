@@ -9,7 +9,7 @@ import signal
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from oslo_config import cfg
 from stevedore import driver
@@ -86,11 +86,10 @@ def new_random() -> random.Random:
 def only_one(conf: cfg.ConfigOpts) -> Iterator[str]:
     """Hold the node's lock, and give the id of this installation, which its lock file keeps.
 
-    Raises AlreadyRunning when another process has it.
+    Raises AlreadyRunning when another process has it, TierceError when the state has no place to be.
     """
     state = _state_directory(conf)
-    state.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with open(state / f"{conf.host}.lock", "a+") as file:
+    with _lock_file(state, conf.host) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as exc:
@@ -104,6 +103,17 @@ def only_one(conf: cfg.ConfigOpts) -> Iterator[str]:
             file.write(f"{installation}\n")
             file.flush()
         yield installation
+
+
+def _lock_file(state: Path, host: str) -> TextIO:
+    try:
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return open(state / f"{host}.lock", "a+")
+    except OSError as exc:
+        raise TierceError(
+            f"The node {host} cannot keep its state in {state} ({exc.strerror}): have a directory there that "
+            "this account may write to, or name another ([DEFAULT] state_path; the database's for SQLite)."
+        ) from exc
 
 
 def _state_directory(conf: cfg.ConfigOpts) -> Path:

@@ -1,5 +1,7 @@
 """`tierce`: what is wrong with the configuration is said in one line, whatever the command."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,3 +30,19 @@ def test_a_bad_configuration_is_refused_in_one_line_that_names_it(
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("tierce: ")
     assert complaint in line
+
+
+def test_an_agent_without_a_place_for_its_state_says_so_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "occupied").write_text("a file\n")
+    file = tmp_path / "tierce.conf"
+    file.write_text(
+        f"[DEFAULT]\nhost = node1\nstate_path = {tmp_path}/occupied\n[database]\nconnection = mysql://host/db\n"
+    )
+
+    command = [sys.executable, "-m", "tierce.cli.main", "--config-file", str(file), "agent"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    assert ended.returncode == 1
+    (line,) = ended.stderr.splitlines()
+    assert f"{tmp_path}/occupied" in line
+    assert "state_path" in line
