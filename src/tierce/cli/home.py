@@ -9,12 +9,10 @@ import argparse
 import dataclasses
 import hashlib
 import json
-import os
 import secrets
 import shlex
 import socket
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,8 +21,10 @@ from oslo_config import cfg
 from oslo_policy.policy import DocumentedRuleDefault
 
 from tierce import config
+from tierce.config.addresses import in_url
 from tierce.control.policies import list_rules
 from tierce.control.policies.base import OWNER
+from tierce.files import replacing
 
 DEFAULT_PORT = 9517
 DEFAULT_DOCKER = "unix:///var/run/docker.sock"
@@ -52,7 +52,7 @@ class Settings:
     def endpoint(self) -> str:
         """Where a client on this machine finds the API."""
         local = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.listen, self.listen)  # noqa: S104 - a look-up
-        return f"http://{f'[{local}]' if ':' in local else local}:{self.port}/v1"
+        return f"http://{in_url(local)}:{self.port}/v1"
 
 
 def render_configuration(settings: Settings) -> str:
@@ -218,11 +218,8 @@ def _ensure(file: Path, text: str, recorded: str | None) -> str:
 
 
 def _write(file: Path, text: str) -> None:
-    """Replace the file at once, readable by its owner alone from the first byte on."""
-    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    with os.fdopen(descriptor, "w") as stream:
-        stream.write(text)
-    Path(temporary).replace(file)
+    with replacing(file) as stream:
+        stream.write(text.encode())
 
 
 def _digest(text: str) -> str:

@@ -8,13 +8,13 @@ import dataclasses
 import fcntl
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import bcrypt
 
+from tierce.files import replacing
 from tierce.identity.accounts import Role, read
 from tierce.model.errors import Conflict, InvalidValue, NotFound, TierceError
 
@@ -104,21 +104,13 @@ def _check_password(password: str) -> bytes:
 
 
 def _rewrite(path: Path, name: str, line: str | None) -> None:
-    """Replace the lines of `name` by `line`, atomically and durably."""
+    """Replace the lines of `name` by `line`."""
     old = path.read_text(encoding="utf-8", errors="surrogateescape") if path.exists() else ""
     kept = [other for other in old.splitlines() if other.partition(":")[0].strip() != name]
     text = "".join(f"{each}\n" for each in (*kept, *([line] if line else ())))
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogateescape") as stream:
-            _give_to_owner(stream.fileno(), path if path.exists() else path.parent)
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with replacing(path) as stream:
+        _give_to_owner(stream.fileno(), path if path.exists() else path.parent)
+        stream.write(text.encode(errors="surrogateescape"))
 
 
 def _give_to_owner(descriptor: int, model: Path) -> None:

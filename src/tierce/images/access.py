@@ -8,14 +8,13 @@ behind that nobody knows of. What another service pulled to the node earlier is 
 
 import contextlib
 import json
-import os
-import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tierce.files import replacing
 from tierce.images.reference import canonical_names
 from tierce.model.container import ImageFacts
 
@@ -75,7 +74,7 @@ class ImageAccess:
         before = find()
         with self._lock:
             first = before.id if before and before.id not in self._projects else None
-            # Another pull of it, under way or cut short by a crash, knows what there was before either.
+            # A pull of it that is under way, or that a crash cut short, has noted what was there before both.
             public = self._pulling.setdefault(name, first)
             self._under_way[name] += 1
             self._save()
@@ -102,14 +101,9 @@ class ImageAccess:
         return bool(canonical_names(image.tags) - self._pulling.keys() - {name})
 
     def _save(self) -> None:
-        """Replace the file at once; it is on the disk when this returns."""
         if self._file is None:
             return
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         content: dict[str, Any] = {"projects": self._projects, "pulling": self._pulling}
-        descriptor, temporary = tempfile.mkstemp(dir=self._file.parent, prefix=f".{self._file.name}.")
-        with os.fdopen(descriptor, "w") as stream:
-            json.dump(content, stream)
-            stream.flush()
-            os.fsync(descriptor)
-        Path(temporary).replace(self._file)
+        with replacing(self._file) as stream:
+            stream.write(json.dumps(content).encode())

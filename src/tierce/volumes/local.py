@@ -18,11 +18,11 @@ import json
 import logging
 import os
 import stat
-import tempfile
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
+from tierce.files import replacing
 from tierce.model.errors import Conflict, InvalidValue, RuntimeFailure
 from tierce.volumes.base import VOLUME_NAME, VOLUME_NAME_RULE, VolumeSpec
 
@@ -138,27 +138,14 @@ def _decoded(volume: VolumeSpec) -> bytes:
 
 
 def _write(file: Path, contents: bytes) -> None:
-    """Publish a file: it is there as a whole, also after a power failure, or not at all.
+    """Publish a file.
 
     Mode 0644: the process in the container runs as a uid that is not known here, and must read it.
     Other users of this node are kept out by the directory around it, which only the engine crosses.
     """
-    descriptor, temporary = tempfile.mkstemp(dir=file.parent)
-    try:
-        with open(descriptor, "wb") as stream:
-            stream.write(contents)
-            os.fchmod(descriptor, 0o644)
-            stream.flush()
-            os.fsync(descriptor)
-        os.rename(temporary, file)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    directory = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
+    with replacing(file) as stream:
+        os.fchmod(stream.fileno(), 0o644)
+        stream.write(contents)
 
 
 def _make_directory(path: Path) -> None:
