@@ -74,7 +74,10 @@ def ours(service: Service, engine: docker.DockerClient) -> tuple[list[str], list
         node = connection.execute("SELECT uuid FROM compute_node").fetchone()[0]
     label = {"label": f"tierce.node={node}"}
     return (
-        [container.name for container in engine.containers.list(all=True, filters=label)],
+        [
+            container.name
+            for container in engine.containers.list(all=True, filters=label, ignore_removed=True)
+        ],
         [network.name for network in engine.networks.list(filters=label)],
     )
 

@@ -41,7 +41,7 @@ class Node:
     def has(self) -> tuple[list[str], list[str]]:
         """Names of the containers and networks that were made in its Engine."""
         with contextlib.closing(docker.DockerClient(url(self.directory))) as engine:
-            containers = engine.containers.list(all=True, filters=OWNED)
+            containers = engine.containers.list(all=True, filters=OWNED, ignore_removed=True)
             networks = engine.networks.list(filters=OWNED)
         return [str(each.name) for each in containers], [str(each.name) for each in networks]
 

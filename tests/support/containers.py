@@ -50,4 +50,7 @@ def behind(engine: docker.DockerClient, ident: str) -> Container:
 
 def states(engine: docker.DockerClient, ident: str) -> list[str]:
     """The states of all that Docker has of the container."""
-    return [each.status for each in engine.containers.list(all=True, filters={"name": f"zun-{ident}"})]
+    return [
+        each.status
+        for each in engine.containers.list(all=True, filters={"name": f"zun-{ident}"}, ignore_removed=True)
+    ]
