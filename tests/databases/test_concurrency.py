@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import functools
 import pathlib
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -75,6 +76,24 @@ def test_of_two_renames_to_one_name_one_is_accepted(new_cloud: NewCloud) -> None
         answers = at_once([lambda uuid=uuid, name=name: rename(uuid, name) for uuid in uuids])
         assert Counter(answers) == {200: 1, 409: 1}
         assert [row.name for row in cloud.rows()].count(name) == 1
+
+
+def test_changes_of_one_container_at_the_same_moment_are_all_made(new_cloud: NewCloud) -> None:
+    cloud = new_cloud()
+    cloud.start_node("node1")
+    uuid = cloud.client.created()
+
+    def rename(name: str) -> int:
+        line = f"POST /containers/{uuid}/rename?name={name}"
+        return int(cloud.client.request(line, version="1.13").status_code)
+
+    def describe(name: str) -> int:
+        return int(cloud.client.request(f"PATCH /containers/{uuid}", {"name": name}).status_code)
+
+    for moment in range(5):
+        changes = [(rename, "a"), (rename, "b"), (describe, "c"), (describe, "d")]
+        answers = at_once([functools.partial(do, f"{name}{moment}") for do, name in changes])
+        assert Counter(answers) == {200: 4}
 
 
 def test_the_last_cpu_is_claimed_once(new_cloud: NewCloud) -> None:

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
+from tierce.api.requests.container_parts import MAX_CONTENTS
 from tierce.db import actions, containers, quotas
 from tierce.db.engine import Database
 from tierce.db.tables import (
@@ -221,6 +222,16 @@ def test_memory_that_is_no_number_counts_as_none(database: Database) -> None:
         "memory": 64,
         "disk": 1,
     }
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def test_the_largest_file_that_a_request_may_bring_is_kept(database: Database) -> None:
+    owner = {"project_id": "p" * 255, "user_id": "u" * 255, "host": "h" * 255}
+    file = Volume(uuid=str(uuid.uuid4()), volume_provider="local", contents="A" * MAX_CONTENTS, **owner)
+    database.write(lambda session: session.add(file))
+    assert database.read(lambda session: session.scalar(select(Volume.contents))) == "A" * MAX_CONTENTS
 
 
 # --- removal ------------------------------------------------------------------------------------

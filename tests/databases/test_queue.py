@@ -211,8 +211,9 @@ def insert(database: Database, **values: Any) -> int:
 
 def adopt(database: Database, **changes: Any) -> bool:
     arguments = {"action": "stop", "container_uuid": "a", "request_id": "req-1", **changes}
+    held = {"task_state": "container_stopping"}
     return database.write(
-        lambda session: actions.adopt(session, host="node1", arguments={"timeout": 3}, **arguments)
+        lambda session: actions.adopt(session, host="node1", arguments={"timeout": 3}, held=held, **arguments)
     )
 
 
@@ -227,6 +228,7 @@ def test_a_row_of_a_reference_process_is_nobody_s_work_until_it_is_adopted(datab
     got = database.write(lambda session: actions.claim(session, "a", "node1", now, LEASE))
     assert got is not None
     assert (got.action.id, got.action.arguments, got.action.attempts) == (ident, {"timeout": 3}, 1)
+    assert got.container.task_state == "container_stopping"
 
 
 @pytest.mark.parametrize(
@@ -240,6 +242,9 @@ def test_a_row_of_a_reference_process_is_nobody_s_work_until_it_is_adopted(datab
 def test_only_an_unfinished_row_without_a_state_is_adopted(database: Database, row: dict[str, Any]) -> None:
     insert(database, **row)
     assert not adopt(database)
+    container = database.read(lambda session: containers.find(session, "a"))
+    assert container is not None
+    assert container.task_state is None
 
 
 def test_who_read_the_container_before_a_row_was_adopted_is_told_when_it_writes(database: Database) -> None:

@@ -1,25 +1,33 @@
 """What a real server does to a transaction: deadlocks, lost connections, locks, values that do not fit."""
 
 import datetime
+import pathlib
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, text, update
+from oslo_policy import opts
+from sqlalchemy import event, func, select, text, update
 from sqlalchemy.orm import Session
 
 from tests.support.databases import connection
 from tests.support.threads import at_once
-from tierce.db import containers
+from tierce import config
+from tierce.control.policy import Policy
+from tierce.control.registries import Registries
+from tierce.db import containers, registries
 from tierce.db.engine import Database
+from tierce.db.secrets import Keyring
 from tierce.db.tables import Container, Registry, Service
+from tierce.model.clock import SystemClock
 from tierce.model.context import RequestContext
-from tierce.model.errors import DatabaseBusy, InvalidValue
+from tierce.model.errors import DatabaseBusy, InvalidValue, RegistryNotFound
 
 Open = Callable[..., Database]
 NOW = datetime.datetime.fromisoformat("2026-11-01T10:00:00.900000")
 EVERYBODY = RequestContext(is_admin=True, all_projects=True)
+ALICE = RequestContext(user_id="alice", project_id="red")
 
 
 @pytest.fixture(params=["mariadb", "postgresql"], scope="session")
@@ -95,6 +103,21 @@ def test_of_two_that_lock_each_other_both_are_done_once(open_server: Open) -> No
 
     assert len(runs) == 3
     assert sorted(map(str, names(databases[0]))) == ["a", "b", "by a", "by b"]
+
+
+def test_who_changes_what_another_one_has_just_removed_looks_again_and_finds_it_gone(
+    open_server: Open,
+) -> None:
+    mine, other = open_server(), open_server()
+    add(mine, "a")
+
+    def work(session: Session) -> None:
+        registry = registries.get(session, EVERYBODY, "a", by_uuid=True)
+        other.write(lambda inner: registries.destroy(inner, registry))
+        registry.username = "u"
+
+    with pytest.raises(RegistryNotFound):
+        mine.write(work)
 
 
 def test_a_connection_that_is_lost_half_way_is_replaced_and_the_work_done_once(open_server: Open) -> None:
@@ -193,6 +216,46 @@ def test_a_read_sees_one_moment_and_a_write_what_is_committed(open_server: Open)
 
     assert database.read(look) == [0, 0]
     assert database.write(look) == [1, 2]
+
+
+def test_a_row_that_is_held_is_as_it_is_now_and_changed_by_nobody_else(open_server: Open) -> None:
+    mine, other = open_server(), open_server(lock_timeout=1, db_max_retries=0)
+    add(mine, "a")
+
+    def work(session: Session) -> str | None:
+        registry = registries.get(session, EVERYBODY, "a", by_uuid=True)
+        other.write(lambda inner: change(inner, "a", username="other"))
+        registries.hold(session, registry)
+        with pytest.raises(DatabaseBusy):
+            other.write(lambda inner: change(inner, "a", username="late"))
+        return registry.username
+
+    assert mine.write(work) == "other"
+
+
+def test_a_password_does_not_go_to_a_host_that_a_registry_had_until_just_now(
+    open_server: Open, tmp_path: pathlib.Path
+) -> None:
+    """Its owner puts host and password right between another one's look at it and the change."""
+    mine, other = open_server(), open_server()
+    mine.write(
+        lambda session: session.add(
+            Registry(uuid="a", name="a", domain="evil.example", password="x", project_id="red")
+        )
+    )
+    conf = config.load()
+    opts.set_defaults(conf, policy_file=str(tmp_path / "policy.yaml"))
+    keyring = Keyring(["32 characters that a test knows."])
+    control = Registries(mine, Policy(conf, SystemClock()), keyring, SystemClock())
+
+    @event.listens_for(mine.engine, "after_cursor_execute", once=True)
+    def looked(*_: object) -> None:
+        other.write(lambda session: change(session, "a", domain="good.example", password="secret"))
+
+    with pytest.raises(InvalidValue):
+        control.update(ALICE, "a", {"domain": "evil.example/path"})
+    (left,) = mine.read(lambda session: list(session.scalars(select(Registry))))
+    assert (left.domain, left.password) == ("good.example", "secret")
 
 
 def test_a_read_writes_nothing(database: Database) -> None:

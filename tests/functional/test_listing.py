@@ -154,6 +154,14 @@ def test_yes_and_no_can_be_sorted_and_paged_by(cloud: Cloud, client: Client) -> 
     assert [each["name"] for page in pages for each in page] == ["c3", "c1", "c2", "c0"]
 
 
+def test_every_field_that_is_one_value_can_be_sorted_by(client: Client) -> None:
+    shown = client.show(client.created()) or {}
+    plain = [field for field, value in shown.items() if not isinstance(value, dict | list)]
+    assert "registry_id" in plain
+    for field in plain:
+        assert len(client.call(f"GET /containers?sort_key={field}")["containers"]) == 1
+
+
 @pytest.mark.parametrize("key", ["websocket_token", "name_key", "labels", "nosuch"])
 def test_only_what_is_shown_can_be_sorted_by(client: Client, key: str) -> None:
     assert client.error(f"GET /containers?sort_key={key}") == (

@@ -1,13 +1,18 @@
 """Names of containers: unique where the operator says so, whoever asks at the same moment."""
 
+import random
+import uuid as uuids
 from collections import Counter
 from collections.abc import Callable
 
 import pytest
+from sqlalchemy import update
 
 from tests.support.client import IMAGE, Client
 from tests.support.cloud import Cloud
 from tests.support.threads import at_once
+from tierce.control import naming
+from tierce.db.tables import Container
 
 NewCloud = Callable[..., Cloud]
 
@@ -79,6 +84,38 @@ def test_an_administrator_s_rename_counts_in_the_container_s_project(new_cloud: 
     alice.created(name="db")
     assert rename(cloud.client, uuid, "db") == 409
     assert rename(cloud.client, uuid, "web") == 200
+
+
+@pytest.mark.parametrize(("before", "now"), [("", "project"), ("", "global"), ("project", "global")])
+def test_names_from_before_they_had_to_be_unique_count(new_cloud: NewCloud, before: str, now: str) -> None:
+    cloud = new_cloud(**unique_in(before))
+    uuid = cloud.client.created(name="web")
+    cloud.configure(**unique_in(now))
+    cloud.restart()
+    asking = cloud.client if now == "project" else cloud.user("alice", project="p1")
+    assert create(asking, "WEB") == 409
+    assert rename(asking, asking.created(name="api"), "Web") == 409
+    assert rename(cloud.client, uuid, "Web") == 200
+
+
+def test_the_former_name_of_one_that_the_reference_renamed_is_free(new_cloud: NewCloud) -> None:
+    cloud = new_cloud(**unique_in("project"))
+    uuid = cloud.client.created(name="web")
+    renaming = update(Container).where(Container.uuid == uuid).values(name="shop")
+    cloud.database.write(lambda session: session.execute(renaming))
+    assert [create(cloud.client, name) for name in ("Shop", "web", "WEB")] == [409, 202, 409]
+
+
+def test_a_container_without_a_name_gets_one_that_is_free(new_cloud: NewCloud) -> None:
+    cloud = new_cloud(**unique_in("global"))
+    usual = {next(naming.candidates(random.Random(seed))) for seed in range(10_000)}
+    rows = [
+        Container(uuid=str(uuids.uuid4()), name=name, status="Error", container_type=0, generation=0)
+        for name in usual
+    ]
+    cloud.database.write(lambda session: session.add_all(rows))
+    found = cloud.client.show(cloud.client.created()) or {}
+    assert found["name"] not in usual
 
 
 def test_the_refusal_names_the_name(new_cloud: NewCloud) -> None:

@@ -431,3 +431,19 @@ def test_a_network_is_deleted_from_every_node_and_what_could_not_be_done_is_told
         assert ["net-1" in node.engine.networks for node in cloud.nodes.values()] == [False, True, False]
     finally:
         cloud.close()
+
+
+def test_who_may_not_know_the_nodes_reads_on_how_many_a_network_is_still(tmp_path: pathlib.Path) -> None:
+    cloud = Cloud(tmp_path, hosts=("node1", "node2", "node3"))
+    try:
+        rows = [
+            Network(neutron_net_id="net-1", host=host, uuid=host, project_id="p1") for host in cloud.nodes
+        ]
+        cloud.database.write(lambda session: session.add_all(rows))
+        cloud.policy_file.write_text('{"network:delete": "role:member"}')
+        cloud.restart()
+        cloud.lose_node("node2")
+        status, _, text = cloud.user("alice", project="p1").error("DELETE /networks/net-1")
+        assert (status, text) == (409, "Network net-1 is still on 1 of 3 nodes. The node is not up.")
+    finally:
+        cloud.close()

@@ -78,6 +78,11 @@ def test_the_freest_node_is_taken(new_cloud: NewCloud) -> None:
     assert hosts == ["node1", "node2", "node3"] * 2
 
 
+def test_an_empty_default_zone_is_any_zone(new_cloud: NewCloud) -> None:
+    cloud = new_cloud(DEFAULT={"default_schedule_zone": ""})
+    assert cloud.client.wait(cloud.client.create(), "Created", "Error")["status"] == "Created"
+
+
 def test_a_requested_host_is_taken_or_nothing(new_cloud: NewCloud) -> None:
     cloud = new_cloud(hosts=("node1", "node2"), facts=SMALL, compute=RATIOS)
     assert {cloud.client.wait(cloud.client.create(host="node2"), "Created")["host"] for _ in range(3)} == {

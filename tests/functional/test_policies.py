@@ -280,6 +280,20 @@ def test_a_delete_that_stops_needs_the_right_to_stop(cloud: Cloud, rules: Rules)
     alice.call(f"DELETE /containers/{created}?stop=true")
 
 
+@pytest.mark.parametrize(("method", "rule"), [("GET", "image:get_one"), ("DELETE", "image:delete")])
+def test_a_rule_about_an_image_record_looks_at_that_one(
+    cloud: Cloud, rules: Rules, method: str, rule: str
+) -> None:
+    alice, carol = cloud.user("alice", project="p1"), cloud.user("carol", project="p1")
+    rules.write({"image:pull": "role:member", "image:get_all": "role:member", rule: "user_id:%(user_id)s"})
+    uuid = alice.call("POST /images", {"repo": "nginx", "host": "node1"})["uuid"]
+    until(lambda: alice.call("GET /images")["images"][0]["image_id"])
+
+    line = f"{method} /images/{uuid}"
+    assert carol.error(line)[:2] == (403, "container.policy-not-authorized")
+    alice.call(line)
+
+
 def test_who_is_an_administrator_is_a_rule_too(cloud: Cloud, rules: Rules) -> None:
     alice = cloud.user("alice", project="p1")
     rules.write({"context_is_admin": "role:admin or user_id:alice"})

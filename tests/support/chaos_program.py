@@ -123,7 +123,7 @@ def _have_security_groups(ports: Ports) -> None:
         ports.secure(uuid, groups)
 
     BridgeResolver.security_groups = resolve  # type: ignore[assignment,method-assign]  # a name is its own id
-    BridgeNetworks.secure = secure  # type: ignore[assignment,method-assign]
+    BridgeNetworks.secure = secure  # type: ignore[assignment,method-assign]  # noted, for a look
 
 
 def _have_projects() -> None:
@@ -131,7 +131,7 @@ def _have_projects() -> None:
         caller = _AUTHENTICATE(identity, headers)
         return dataclasses.replace(caller, project_id=headers.get("x-project-id", caller.project_id))
 
-    NoAuthIdentity.authenticate = authenticate  # type: ignore[assignment,method-assign]
+    NoAuthIdentity.authenticate = authenticate  # type: ignore[assignment,method-assign]  # of many projects
 
 
 def run(file: pathlib.Path) -> int:

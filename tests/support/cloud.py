@@ -46,6 +46,7 @@ from tierce.networks.base import NetworkResolver
 from tierce.networks.bridge import BridgeResolver
 from tierce.placement.builtin import BuiltinPlacement
 from tierce.rpc.client import ComputeClient
+from tierce.rpc.server import ComputeServer
 from tierce.rpc.transport import build_transport
 from tierce.runtimes.fake import FakeEngine, FakeRuntime
 
@@ -218,6 +219,23 @@ class Cloud:
         """Stop, letting go of what still hangs."""
         self.let_go()
         self.stop()
+
+    def compare(self, host: str) -> None:
+        """Have the node compare all that it has with the database, which ends with claims of nobody."""
+        claim = Allocation(consumer_uuid="nobody", host=host, vcpus=1, memory_mb=1, disk_gb=0)
+        self.stop_node(host)
+        self.database.write(lambda session: session.add(claim))
+        self.start_node(host)
+        until(lambda: "nobody" not in self.claims())
+
+    def serve(self, host: str, endpoint: object) -> ComputeServer:
+        """Have `endpoint` take the node's messages, as another program's agent there would; it is to be
+        stopped.
+        """
+        conf = self._conf(host)
+        server = ComputeServer(build_transport(conf), conf, host, endpoint, self.clock)
+        server.start()
+        return server
 
     def send(self, host: str, frame: Mapping[str, Any]) -> None:
         """Put a message without an answer on the bus for a node, as it was captured."""

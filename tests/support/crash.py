@@ -56,7 +56,7 @@ class EngineCalls:
                     file.write(f"{request.method} {request.path_url}\n")
             return answer
 
-        requests.Session.send = send  # type: ignore[method-assign]
+        requests.Session.send = send  # type: ignore[method-assign]  # what every call to the engine goes through
 
     def _perhaps_die(self, moment: str) -> None:
         if ["engine", moment, str(self.made)] == POINT:
@@ -68,7 +68,7 @@ def main() -> int:
     logs.setup(conf)
     EngineCalls().install()
     if POINT == ["commit"]:
-        Messages._send = lambda *_: die()  # type: ignore[assignment,method-assign]
+        Messages._send = lambda *_: die()  # type: ignore[assignment,method-assign]  # between commit and cast
     return standalone.serve(conf, observer=observe)
 
 

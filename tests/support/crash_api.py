@@ -21,5 +21,5 @@ def send(messages: Messages, *arguments: Any) -> None:
 
 
 if __name__ == "__main__":
-    Messages._send = send  # type: ignore[method-assign]
+    Messages._send = send  # type: ignore[method-assign]  # the point between commit and cast
     sys.exit(main())

@@ -21,6 +21,7 @@ from tierce.agent.resizing import Resizing
 from tierce.agent.runner import Observer, Runner
 from tierce.agent.service import ComputeEndpoint
 from tierce.agent.terminals import Terminals
+from tierce.config.default import sync_interval
 from tierce.db import actions, clouds, services
 from tierce.db.engine import DATABASE_TROUBLE, Database
 from tierce.db.secrets import Keyring
@@ -130,16 +131,16 @@ class Agent:
         self._server.start()
         # What was accepted before this node could be told is not among what was left over.
         self._catch_up()
-        # Of ten thousand nodes each statement a minute is one of 170 a second: these ask the database
-        # little, and nothing while there is nothing to write.
+        # One statement a minute from each of ten thousand nodes is 170 a second for the database. So these
+        # tasks ask it little, and not at all while there is nothing to write.
         self._periodic.every(conf.periodic_interval_max, self._inventory.report_changes)
         self._periodic.every(conf.periodic_interval_max, self.terminals.tidy)
         self._periodic.every(conf.agent.poll_interval, self._poll)
         self._periodic.every(conf.agent.upkeep_interval, self._inventory.report)
         self._periodic.every(conf.agent.upkeep_interval, self._pulls.resume)
         self._periodic.every(conf.agent.upkeep_interval, self._plugs.images.tidy)
-        if conf.sync_container_state_interval > 0:
-            self._periodic.every(conf.sync_container_state_interval, self._reconciler.compare_all)
+        if (seconds := sync_interval(conf)) is not None:
+            self._periodic.every(seconds, self._reconciler.compare_all)
         self._periodic.start()
 
     def stop(self) -> bool:

@@ -54,7 +54,7 @@ class Executor:
         self._want(uuid, look=True)
 
     def refresh(self, uuid: str, event_ns: int) -> None:
-        """Look at what the runtime says of a container, unless an action has since `event_ns`."""
+        """Look at what the runtime says of a container, unless an action has looked since `event_ns`."""
         self._want(uuid, event_ns=event_ns)
 
     def working_on(self) -> set[str]:

@@ -24,7 +24,7 @@ _KILLED = 137
 
 
 def heal(session: Session, plugs: Plugs, container: Container) -> bool:
-    """Queue a rebuild of a container that the runtime does not have, if it is to be healed and now.
+    """Queue a rebuild of a container that the runtime has lost, if it has `auto_heal` and no pause is on.
 
     It runs afterwards if it did when it was last seen. One that was never made is left alone: its
     creation failed, and nothing of it is claimed. Raises StaleObject.
@@ -63,7 +63,7 @@ def _ran(container: Container, history: Sequence[ContainerAction], now: datetime
     if container.status == Status.RUNNING:
         return True
     if container.status == Status.ERROR:
-        # Who started it, or again, found that it was lost.
+        # It was a start or a reboot that found it lost, so it was to run.
         return any(action.action in ("start", "reboot") for action in history[:1])
     by_us = any(action.action in ("stop", "kill") for action in history[:1])
     just_now = container.finished_at is not None and now - container.finished_at < _REMOVAL

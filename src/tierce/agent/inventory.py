@@ -26,7 +26,7 @@ def ensure_node(database: Database, host: str, clock: Clock) -> ComputeNode:
 
 
 class Inventory:
-    """What the node reports. Memory that is free at the moment is no change that calls for a report."""
+    """What the node reports, and when: that free memory has changed is no reason to report."""
 
     def __init__(
         self, conf: cfg.ConfigOpts, database: Database, runtime: Runtime, host: str, clock: Clock

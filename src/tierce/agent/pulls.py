@@ -57,8 +57,9 @@ class Pulls:
     def remove(self, image: PulledImage) -> None:
         """Ensure that neither the image nor its record is there.
 
-        Of an image with several names that one goes. A record without an image goes alone: what bears
-        the name came from elsewhere. Raises Conflict while it is pulled or used, RuntimeUnreachable.
+        Of an image with several names only this one goes. A record whose pull never succeeded goes alone: an
+        image of that name, if there is one, came from elsewhere. Raises Conflict while it is pulled or used,
+        RuntimeUnreachable.
         """
         uuid = image.uuid or ""
         with self._lock:

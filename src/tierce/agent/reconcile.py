@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from tierce.agent.adoption import resume_delete
 from tierce.agent.healing import heal
 from tierce.agent.operations.base import NAME_PREFIX, Plugs, report_values, runtime_name
 from tierce.db import actions, containers, networks, volumes
@@ -37,6 +38,11 @@ class Reconciler:
         """Bring a container's row up to date with the runtime. Called in the container's own turn."""
         container = self._plugs.database.read(lambda session: self._idle_container(session, uuid))
         if container is None:
+            return
+        if container.status == Status.DELETING and self._plugs.database.write(
+            lambda session: resume_delete(session, self._plugs, container)
+        ):
+            self._wake(uuid)
             return
         report = self._plugs.runtime.containers.inspect(runtime_name(uuid))
         if report is None:

@@ -10,7 +10,7 @@ from tierce.control import resizing
 from tierce.db import actions, containers
 from tierce.db.tables import Container
 from tierce.model.context import RequestContext
-from tierce.model.errors import Conflict, ContainerNotFound, RpcTimeout
+from tierce.model.errors import Conflict, RpcTimeout
 from tierce.model.spec import ContainerChange
 
 
@@ -33,11 +33,11 @@ class Resizing:
         )
 
         def write(session: Session) -> None:
-            if actions.is_ours(session, uuid, context.request_id):
+            if actions.is_ours(session, uuid, context.request_id, "resize"):
                 return
             placement, now = self._plugs.placement, self._plugs.clock.now()
             scope = self._plugs.conf.compute.unique_container_name_scope
-            container = resizing.describe(session, _found(session, uuid), change, scope, now)
+            container = resizing.describe(session, containers.require(session, uuid), change, scope, now)
             resizing.queue(session, context, container, change, "resize_container", placement, now)
 
         self._plugs.database.write(write)
@@ -53,7 +53,7 @@ class Resizing:
         return self._plugs.database.read(lambda session: self._outcome(session, context, uuid))
 
     def _outcome(self, session: Session, context: RequestContext, uuid: str) -> Container:
-        container = _found(session, uuid)
+        container = containers.require(session, uuid)
         action = actions.by_request(session, uuid, context.request_id)
         if action is None or action.state not in (actions.State.FINISHED, actions.State.FAILED):
             raise RpcTimeout(container.status_reason or "The container's node is still at work.")
@@ -61,10 +61,3 @@ class Resizing:
             (event, *_) = actions.events(session, action.id)
             raise Conflict(event.details or "")
         return container
-
-
-def _found(session: Session, uuid: str) -> Container:
-    container = containers.find(session, uuid)
-    if container is None:
-        raise ContainerNotFound(uuid)
-    return container

@@ -100,6 +100,7 @@ class Runner:
         """Do the stages and record the end."""
         begun: list[Step] = []
         try:
+            work.require_arguments()
             stages = operation.stages(work)
             for position, stage in enumerate(stages):
                 begun = []
@@ -185,9 +186,7 @@ class Runner:
         try:
             containers.swap(session, work.container, now, **values | _released(releases and not work.more))
         except StaleObject:
-            fresh = containers.find(session, uuid)
-            if fresh is None:
-                raise ContainerNotFound(uuid) from None
+            fresh = containers.require(session, uuid)
             if fresh.status == Status.DELETING and not operation.destroys:
                 values = {k: v for k, v in values.items() if k not in ("status", "status_reason")}
             work.more = actions.others_wait(session, action)
@@ -295,7 +294,8 @@ class Runner:
         container, generation, more = work.container, work.container.generation, work.more
 
         def attempt(session: Session) -> T:
-            # What an attempt that was undone has counted up may be what somebody else has written since.
+            # A swap that was rolled back has counted the object's generation up all the same, to one that
+            # somebody else may have written since.
             work.container, work.container.generation, work.more = container, generation, more
             return write(session)
 

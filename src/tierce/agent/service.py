@@ -1,24 +1,30 @@
 """The RPC endpoint of the node: casts wake the queue, calls look inside a container."""
 
+import contextlib
 import logging
-import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from tierce.agent import archives
+from tierce.agent import archives, received
 from tierce.agent.adoption import adopt
 from tierce.agent.networks import KeptNetworks, WireNetwork
-from tierce.agent.operations.base import Plugs, runtime_name
+from tierce.agent.operations.base import Plugs, checked_arguments, refused_arguments, runtime_name
 from tierce.agent.pulls import PulledImage, Pulls
 from tierce.agent.resizing import Resizing
 from tierce.agent.terminals import Terminals
 from tierce.db import actions, containers
 from tierce.db.tables import Container, Network
 from tierce.model.archive import content
-from tierce.model.container import MAX_CHARACTERS
 from tierce.model.context import RequestContext
-from tierce.model.errors import Conflict, Invalid, OperationNotSupported, RuntimeConflict, RuntimeNotFound
+from tierce.model.errors import (
+    Conflict,
+    Invalid,
+    OperationNotSupported,
+    RuntimeConflict,
+    RuntimeNotFound,
+    RuntimeUnreachable,
+)
 from tierce.rpc import convert
 
 LOG = logging.getLogger(__name__)
@@ -27,12 +33,15 @@ T = TypeVar("T")
 
 
 class WireContainer(Protocol):
-    """What a message says of a container: enough to find it, and what it was when a rebuild was accepted."""
+    """What a message says of a container: enough to find it."""
 
     uuid: str
-    container_id: str | None
-    image: str | None
-    image_driver: str | None
+
+
+class WireRequests(Protocol):
+    """What a message says of devices that a container's networks ask for."""
+
+    requests: Sequence[object] | None
 
 
 class ComputeEndpoint:
@@ -65,15 +74,19 @@ class ComputeEndpoint:
         self,
         context: RequestContext,
         limits: Mapping[str, Any] | None,
-        requested_networks: Sequence[Mapping[str, Any]],
+        requested_networks: object,
         requested_volumes: Mapping[str, Any],
         container: WireContainer,
         run: bool,
-        pci_requests: object | None = None,
+        pci_requests: WireRequests | None = None,
     ) -> None:
+        def read() -> dict[str, Any]:
+            if pci_requests is not None and pci_requests.requests:
+                raise Invalid("The container's node hands out no devices, and a network asks for one.")
+            return {"run": run, "requested_networks": received.networks(requested_networks)}
+
         mounts = [convert.columns(mount) for mount in requested_volumes.get(container.uuid, ())]
-        arguments = {"run": run, "requested_networks": list(requested_networks)}
-        self._queue(context, container, "create", arguments, mounts)
+        self._queue(context, container, "create", checked_arguments(read), mounts)
 
     def container_delete(
         self, context: RequestContext, container: WireContainer, force: bool = False
@@ -86,12 +99,16 @@ class ComputeEndpoint:
     def container_stop(
         self, context: RequestContext, container: WireContainer, timeout: str | int | None
     ) -> None:
-        self._queue(context, container, "stop", {"timeout": _seconds(timeout)})
+        self._queue(
+            context, container, "stop", checked_arguments(lambda: {"timeout": received.seconds(timeout)})
+        )
 
     def container_reboot(
         self, context: RequestContext, container: WireContainer, timeout: str | int | None
     ) -> None:
-        self._queue(context, container, "reboot", {"timeout": _seconds(timeout)})
+        self._queue(
+            context, container, "reboot", checked_arguments(lambda: {"timeout": received.seconds(timeout)})
+        )
 
     def container_pause(self, context: RequestContext, container: WireContainer) -> None:
         self._queue(context, container, "pause", {})
@@ -100,12 +117,13 @@ class ComputeEndpoint:
         self._queue(context, container, "unpause", {})
 
     def container_kill(self, context: RequestContext, container: WireContainer, signal: str | None) -> None:
-        self._queue(context, container, "kill", {"signal": None if signal == "None" else signal})
+        self._queue(context, container, "kill", {"signal": None if signal in (None, "None") else str(signal)})
 
     def network_attach(
-        self, context: RequestContext, container: WireContainer, requested_network: Mapping[str, Any]
+        self, context: RequestContext, container: WireContainer, requested_network: object
     ) -> None:
-        self._queue(context, container, "network_attach", {"requested_networks": [requested_network]})
+        arguments = checked_arguments(lambda: {"requested_networks": received.networks([requested_network])})
+        self._queue(context, container, "network_attach", arguments)
 
     def network_detach(self, context: RequestContext, container: WireContainer, network: str) -> None:
         self._queue(context, container, "network_detach", {"left_network": network})
@@ -121,13 +139,7 @@ class ComputeEndpoint:
         self._queue(context, container, "remove_security_group", {"security_group": security_group})
 
     def container_rebuild(self, context: RequestContext, container: WireContainer, run: bool) -> None:
-        arguments = {
-            "run": run,
-            "replaces": container.container_id,
-            "image_before": container.image,
-            "image_driver_before": container.image_driver,
-        }
-        self._queue(context, container, "rebuild", arguments)
+        self._queue(context, container, "rebuild", {"run": run})
 
     def resize_container(
         self, context: RequestContext, container: WireContainer, patch: Mapping[str, Any]
@@ -138,9 +150,12 @@ class ComputeEndpoint:
         self, context: RequestContext, container: WireContainer, repository: str, tag: str | None
     ) -> None:
         """A Zun API process wants a Glance image: OperationNotSupported."""
-        if not self._is_queued(context, container):
-            raise OperationNotSupported("This node keeps the images of containers itself, and not in Glance.")
-        self._wake(container.uuid)
+        if self._is_queued(context, container, "commit"):
+            self._wake(container.uuid)
+            return
+        refusal = OperationNotSupported("This node keeps the images of containers itself, and not in Glance.")
+        self._queue(context, container, "commit", refused_arguments(refusal))
+        raise refusal
 
     def _queue(
         self,
@@ -150,7 +165,7 @@ class ComputeEndpoint:
         arguments: dict[str, Any],
         mounts: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        if not self._is_queued(context, container):
+        if not self._is_queued(context, container, action):
             self._plugs.database.write(
                 lambda session: adopt(
                     session, self._plugs, context, container.uuid, action, arguments, mounts
@@ -158,10 +173,13 @@ class ComputeEndpoint:
             )
         self._wake(container.uuid)
 
-    def _is_queued(self, context: RequestContext, container: WireContainer) -> bool:
-        """Whether the sender has queued the action, as it says; the database is asked of who says nothing."""
+    def _is_queued(self, context: RequestContext, container: WireContainer, action: str) -> bool:
+        """Whether the sender has queued the action itself.
+
+        Tierce's API says so in the message; where that says nothing, the database tells.
+        """
         return context.resource_uuid == container.uuid or self._plugs.database.read(
-            lambda session: actions.is_ours(session, container.uuid, context.request_id)
+            lambda session: actions.is_ours(session, container.uuid, context.request_id, action)
         )
 
     def image_pull(self, context: RequestContext, image: PulledImage) -> None:
@@ -201,6 +219,15 @@ class ComputeEndpoint:
             for found in self._plugs.images.search(image, exact_match)
         ]
 
+    def container_show(self, context: RequestContext, container: WireContainer) -> Container:
+        """The container, brought up to date with the runtime, or as it was last seen while that is away.
+
+        For a Zun API process, which asks this of every container that it shows. Raises ContainerNotFound.
+        """
+        with contextlib.suppress(RuntimeUnreachable):
+            self._refresh_now(container.uuid)
+        return self._plugs.database.read(lambda session: containers.require(session, container.uuid))
+
     def container_update(
         self, context: RequestContext, container: WireContainer, patch: Mapping[str, Any]
     ) -> Container:
@@ -214,7 +241,7 @@ class ComputeEndpoint:
         stderr: bool,
         timestamps: bool,
         tail: str | int | None,
-        since: str | float | None,
+        since: str | None,
     ) -> str:
         output = self._ask(
             container,
@@ -224,7 +251,7 @@ class ComputeEndpoint:
                 stderr=stderr,
                 timestamps=timestamps,
                 tail=int(tail) if tail is not None and str(tail).isdecimal() else None,
-                since=None if since in (None, "None") else float(since or 0),
+                since=received.since(since),
                 limit=self._plugs.conf.agent.logs_limit,
             ),
         )
@@ -267,7 +294,7 @@ class ComputeEndpoint:
     def container_exec_resize(
         self, context: RequestContext, exec_id: str, height: str | int | None, width: str | int | None
     ) -> None:
-        self._terminals.resize_exec(exec_id, _characters(height), _characters(width))
+        self._terminals.resize_exec(exec_id, received.characters(height), received.characters(width))
 
     def container_attach(self, context: RequestContext, container: WireContainer) -> str:
         """A token to connect with. Zun's API process lets nobody attach who may not."""
@@ -280,7 +307,7 @@ class ComputeEndpoint:
         height: str | int | None,
         width: str | int | None,
     ) -> Container | None:
-        size = _characters(height), _characters(width)
+        size = received.characters(height), received.characters(width)
         self._ask(container, lambda name: self._terminals.resize(name, *size))
         return self._plugs.database.read(lambda session: containers.find(session, container.uuid))
 
@@ -333,15 +360,3 @@ class ComputeEndpoint:
         except (RuntimeConflict, RuntimeNotFound) as exc:
             self._refresh_now(container.uuid)
             raise Conflict(exc.message) from exc
-
-
-def _characters(value: str | int | None) -> int:
-    """A height or width, which travels as text. Raises Invalid for what a terminal cannot have."""
-    text = str(value)
-    if not re.fullmatch("[0-9]{1,5}", text) or not 1 <= int(text) <= MAX_CHARACTERS:
-        raise Invalid(f"The size of a terminal is from 1 to {MAX_CHARACTERS} characters each way.")
-    return int(text)
-
-
-def _seconds(timeout: str | int | None) -> int | None:
-    return None if timeout in (None, "", "None") else int(timeout or 0)

@@ -12,11 +12,9 @@ from sqlalchemy.orm import Session
 from tierce.agent.operations.base import Plugs
 from tierce.config.addresses import in_url
 from tierce.db import containers, terminals
-from tierce.db.tables import Container
 from tierce.model.container import ExecState
 from tierce.model.errors import (
     Conflict,
-    ContainerNotFound,
     ExecNotFound,
     RuntimeFailure,
     RuntimeNotFound,
@@ -40,12 +38,12 @@ class Terminals:
         """
         docker = self._plugs.conf.docker
         scheme = "wss" if docker.ca_file and docker.cert_file and docker.key_file else "ws"
-        place = f"{in_url(docker.docker_remote_api_host)}:{docker.docker_remote_api_port}"
-        url = f"{scheme}://{place}{self._runtime.attach_target(name)}"
+        url = f"{scheme}://{self._engine_place()}{self._runtime.attach_target(name)}"
         token, now = str(uuid.uuid4()), self._plugs.clock.now()
 
         def work(session: Session) -> None:
-            terminals.add_attach(session, _container(session, container_uuid), url, token, now)
+            container = containers.require(session, container_uuid)
+            terminals.add_attach(session, container, url, token, now)
 
         self._plugs.database.write(work)
         self._any = True
@@ -58,14 +56,13 @@ class Terminals:
 
         Raises RuntimeConflict when the container does not run.
         """
-        docker = self._plugs.conf.docker
-        place = f"{in_url(docker.docker_remote_api_host)}:{docker.docker_remote_api_port}"
-        url = docker.docker_remote_api_url or f"tcp://{place}"
+        url = self._plugs.conf.docker.docker_remote_api_url or f"tcp://{self._engine_place()}"
         exec_id = self._runtime.prepare(name, command, interactive=interactive)
         token, now = str(uuid.uuid4()), self._plugs.clock.now()
 
         def work(session: Session) -> None:
-            terminals.add_exec(session, _container(session, container_uuid), exec_id, url, token, now)
+            container = containers.require(session, container_uuid)
+            terminals.add_exec(session, container, exec_id, url, token, now)
 
         self._plugs.database.write(work)
         self._any = True
@@ -137,6 +134,11 @@ class Terminals:
             plugs.database.write(lambda session: terminals.forget(session, over, old))
         return bool(execs or attaches)
 
+    def _engine_place(self) -> str:
+        """Host and port at which the proxy reaches the node's Engine, as URLs have them."""
+        docker = self._plugs.conf.docker
+        return f"{in_url(docker.docker_remote_api_host)}:{docker.docker_remote_api_port}"
+
     def _wanted(self, exec_id: str) -> terminals.Size | None:
         plugs = self._plugs
         return plugs.database.read(lambda session: terminals.size_of(session, plugs.host, exec_id))
@@ -163,10 +165,3 @@ class Terminals:
 def _is_from(made: datetime.datetime | None, before: datetime.datetime) -> bool:
     """Whether it was made `before` then; of what does not say when, nobody knows."""
     return made is not None and made < before
-
-
-def _container(session: Session, container_uuid: str) -> Container:
-    found = containers.find(session, container_uuid)
-    if found is None:
-        raise ContainerNotFound(container_uuid)
-    return found

@@ -141,7 +141,8 @@ def _domain(
         LOG.log(level, "%s: %s: %s", req.line, type(exc).__name__, exc)
     if status == 503 and not (req.user_agent or "").startswith(_FAIL_ON_RETRY_AFTER):
         resp.set_header("Retry-After", RETRY_AFTER)
-    _send(req, resp, Problem(status, code, told, told))
+    # Clients print the title in one line of theirs.
+    _send(req, resp, Problem(status, code, " ".join(told.splitlines()), told))
 
 
 def _framework(req: Request, resp: falcon.Response, exc: falcon.HTTPError, _params: Any) -> None:

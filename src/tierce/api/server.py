@@ -65,6 +65,9 @@ _PIECE: Final = 64 * 1024
 class AddressInUse(TierceError):
     """Another program listens there."""
 
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__(f"Another program listens on {host}:{port}. Stop it, or set [api] port.")
+
 
 class _Reader(StreamReader):
     """Receives ahead of the threads that read. Its buffer is larger than any head that they accept."""
@@ -322,7 +325,7 @@ class ApiServer:
         """Listen and serve; returns the address. Raises AddressInUse, or OSError for another reason."""
         host, port = self._server.bind_addr
         if port and not self._shared and _listened_on(host, port):
-            raise AddressInUse(f"Another program listens on {host}:{port}. Stop it, or set [api] port.")
+            raise AddressInUse(host, port)
         self._server.prepare()
         self._thread.start()
         address: tuple[str, int] = self._server.bind_addr[:2]

@@ -161,9 +161,7 @@ def _reserved(host: str, port: int) -> Iterator[int]:
         except OSError as exc:
             if exc.errno != errno.EADDRINUSE:
                 raise
-            raise AddressInUse(
-                f"Another program listens on {host}:{port}. Stop it, or set [api] port."
-            ) from exc
+            raise AddressInUse(host, port) from exc
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         yield taken.getsockname()[1]

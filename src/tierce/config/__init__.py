@@ -57,7 +57,8 @@ def load(files: Sequence[str] = (), overrides: Sequence[tuple[str, str, object]]
     """Read configuration files into a fresh object, which is then passed to whoever needs it.
 
     `overrides` are (group, option, value), and win over the files. Unknown options are ignored, as
-    production files hold many; a value of the wrong type raises oslo.config's ConfigFileValueError.
+    production files hold many; a value of the wrong type raises oslo.config's ConfigFileValueError, also of
+    an option that would be read much later.
     """
     conf = cfg.ConfigOpts()
     log.register_options(conf)
@@ -66,4 +67,15 @@ def load(files: Sequence[str] = (), overrides: Sequence[tuple[str, str, object]]
     conf(args=[], project="tierce", default_config_files=list(files), default_config_dirs=[])
     for group, option, value in overrides:
         conf.set_override(option, value, group=None if group == "DEFAULT" else group)
+    for group, options in list_opts():
+        for option in options:
+            _check(conf, group, option)
     return conf
+
+
+def _check(conf: cfg.ConfigOpts, group: str, option: cfg.Opt) -> None:
+    """The library looks at a value when it is first read, which might be in the middle of a request."""
+    try:
+        (conf if group == "DEFAULT" else conf[group])[option.dest]
+    except cfg.ConfigFileValueError as exc:
+        raise cfg.ConfigFileValueError(f"`[{group}] {option.name}`: {exc}") from exc

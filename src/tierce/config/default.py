@@ -6,6 +6,7 @@ from oslo_config import cfg
 
 from tierce.config import addresses
 
+_SYNC_SECONDS = 600
 GROUP = "DEFAULT"
 OPTIONS = [
     cfg.HostAddressOpt(
@@ -85,7 +86,14 @@ OPTIONS = [
     cfg.IntOpt("periodic_interval_max", default=60, min=1, help="Seconds between heartbeats."),
     cfg.IntOpt(
         "sync_container_state_interval",
-        default=600,
-        help="Seconds between comparisons of database and runtime (a safety net: events come first).",
+        default=_SYNC_SECONDS,
+        help="Seconds between comparisons of database and runtime (a safety net: events come first). "
+        "0: the default; below 0: none but at the start.",
     ),
 ]
+
+
+def sync_interval(conf: cfg.ConfigOpts) -> int | None:
+    """Seconds between comparisons of database and runtime; None: there are none."""
+    seconds: int = conf.sync_container_state_interval or _SYNC_SECONDS
+    return seconds if seconds > 0 else None

@@ -4,11 +4,10 @@ from oslo_config import cfg
 
 GROUP = "network"
 OPTIONS = [
-    cfg.StrOpt("driver", default="bridge", help="Network plug: bridge (Docker's own networks)."),
     cfg.StrOpt(
         "address_pool",
         default="10.213.0.0/16",
-        help="IPv4 network of which each network of containers gets a /24 (plug bridge). Ranges that this "
+        help="IPv4 network of which each network of containers gets a /24. Ranges that this "
         "machine has other routes to are passed over. Empty: Docker chooses, and nobody can ask for an "
         "address.",
     ),

@@ -58,7 +58,7 @@ def build_services(
     creation = Creation(conf, database, policy, scheduler, placement, networks, messages, images, clock, rng)
     return Services(
         policy=policy,
-        containers=Containers(conf, database, policy, creation, clock),
+        containers=Containers(conf, database, intake, policy, creation, clock),
         lifecycle=Lifecycle(conf, intake, policy, placement, messages, clock),
         resizing=resizing,
         remaking=Remaking(intake, quotas, placement, messages),

@@ -5,9 +5,11 @@ from typing import Any
 
 from oslo_config import cfg
 from sqlalchemy import Row
+from sqlalchemy.orm import Session
 
 from tierce.control import lookup
 from tierce.control.creation import Creation
+from tierce.control.intake import Intake
 from tierce.control.policies.container import ADMIN_FIELDS
 from tierce.control.policy import Policy
 from tierce.db import containers, services
@@ -22,11 +24,18 @@ from tierce.model.spec import ContainerSpec, ListQuery
 
 class Containers:
     def __init__(
-        self, conf: cfg.ConfigOpts, database: Database, policy: Policy, creation: Creation, clock: Clock
+        self,
+        conf: cfg.ConfigOpts,
+        database: Database,
+        intake: Intake,
+        policy: Policy,
+        creation: Creation,
+        clock: Clock,
     ) -> None:
         self._scope = conf.compute.unique_container_name_scope
         self._down_time = conf.service_down_time
         self._database = database
+        self._intake = intake
         self._policy = policy
         self._creation = creation
         self._clock = clock
@@ -84,11 +93,11 @@ class Containers:
     def rename(self, context: RequestContext, ident: str, name: str) -> Container:
         """Give a container another name. Raises Conflict, ContainerAlreadyExists."""
 
-        def work(session: Any) -> Container:
+        def work(session: Session) -> Container:
             container = lookup.permitted(session, self._policy, context, ident, "container:rename")
             require_allowed("rename", container.uuid, container.status, container.task_state)
             if container.name == name:
                 raise Conflict("The new name for the container is the same as the old name.")
             return containers.rename(session, container, name, self._scope, self._clock.now())
 
-        return self._database.write(work)
+        return self._intake.decide(work)

@@ -25,7 +25,13 @@ from tierce.images.reference import parse
 from tierce.model.clock import Clock
 from tierce.model.container import RestartPolicy
 from tierce.model.context import RequestContext
-from tierce.model.errors import NotAuthorized, NoValidHost, RequestedHostNotFound, ResourcesUnavailable
+from tierce.model.errors import (
+    ContainerAlreadyExists,
+    NotAuthorized,
+    NoValidHost,
+    RequestedHostNotFound,
+    ResourcesUnavailable,
+)
 from tierce.model.lifecycle import Status, TaskState
 from tierce.model.spec import ContainerSpec, MountRequest
 from tierce.networks.base import NetworkResolver, RequestedNetwork
@@ -77,16 +83,14 @@ class Creation:
         self._images.require_found(context, spec)
         requested = self._networks.resolve(context, spec.nets)
         require_attachable(self._policy, context, requested)
-        try:
-            container = self._database.write(
-                lambda session: self._insert(session, context, spec, registry, requested, run)
-            )
-        except NoValidHost as exc:
-            LOG.warning("No node for a container of project %s: %s", context.project_id, exc.message)
-            reason = exc.message if self._policy.knows_nodes(context) else exc.summary
-            return self._insert_refused(context, spec, registry, reason)
-        self._messages.create(context, container, requested, run)
-        return container
+        names = naming.candidates(self._rng)
+        while True:
+            named = dataclasses.replace(spec, name=spec.name or next(names))
+            try:
+                return self._accept(context, named, registry, requested, run)
+            except ContainerAlreadyExists:
+                if spec.name is not None:  # the user's own choice; another one of ours will do as well
+                    raise
 
     # --- checks ---------------------------------------------------------------------------------
 
@@ -125,6 +129,26 @@ class Creation:
 
     # --- the row --------------------------------------------------------------------------------
 
+    def _accept(
+        self,
+        context: RequestContext,
+        spec: ContainerSpec,
+        registry: Registry | None,
+        requested: list[RequestedNetwork],
+        run: bool,
+    ) -> Container:
+        """Write it all, and wake the node. Raises OverQuota, ContainerAlreadyExists."""
+        try:
+            container = self._database.write(
+                lambda session: self._insert(session, context, spec, registry, requested, run)
+            )
+        except NoValidHost as exc:
+            LOG.warning("No node for a container of project %s: %s", context.project_id, exc.message)
+            reason = exc.message if self._policy.knows_nodes(context) else exc.summary
+            return self._insert_refused(context, spec, registry, reason)
+        self._messages.create(context, container, requested, run)
+        return container
+
     def _build(self, context: RequestContext, spec: ContainerSpec, registry: Registry | None) -> Container:
         conf = self._conf
         now = self._clock.now()
@@ -132,7 +156,7 @@ class Creation:
         memory = conf.default_memory if spec.memory is None else spec.memory
         return Container(
             uuid=str(uuid.uuid4()),
-            name=spec.name or naming.generate(self._rng),
+            name=spec.name,
             project_id=context.project_id,
             user_id=context.user_id,
             image=spec.image,
@@ -226,7 +250,7 @@ class Creation:
         if spec.host is not None and nodes.by_hostname(session, spec.host) is None:
             raise RequestedHostNotFound(spec.host)
         return Demand(
-            availability_zone=spec.availability_zone or self._conf.default_schedule_zone,
+            availability_zone=spec.availability_zone or self._conf.default_schedule_zone or None,
             runtime=spec.runtime,
             host=spec.host,
             hints=spec.hints,

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from oslo_config import cfg
 from sqlalchemy.orm import Session
@@ -30,6 +30,9 @@ from tierce.rpc.client import ComputeClient
 
 LOG = logging.getLogger(__name__)
 
+_RULED: Final = ("uuid", "repo", "tag", "image_id", "size", "host", "project_id", "user_id")
+"""Fields of a record that rules may look at."""
+
 
 class Images:
     def __init__(
@@ -55,8 +58,7 @@ class Images:
 
     def get(self, context: RequestContext, ident: str) -> Image:
         """One image record by uuid. Raises ImageRecordNotFound."""
-        self._policy.require(context, "image:get_one")
-        return self._database.read(lambda session: _find(session, context, ident))
+        return self._database.read(lambda session: self._permitted(session, context, ident, "get_one"))
 
     def pull(self, context: RequestContext, repo: str, host: str) -> Image:
         """Record a pull and tell the node; `image_id` is set when the node has the image.
@@ -87,10 +89,9 @@ class Images:
         Raises ImageRecordNotFound, HostNotUp; Conflict while the image is being pulled or a container
         has it; and what a node that is called may raise: RuntimeUnreachable, RpcTimeout, ServiceBusy.
         """
-        self._policy.require(context, "image:delete")
 
         def work(session: Session) -> Image:
-            image = _find(session, context, ident)
+            image = self._permitted(session, context, ident, "delete")
             self._require_up(session, image.host or "")
             return image
 
@@ -118,6 +119,12 @@ class Images:
                 image_driver_name=driver or self._conf.default_image_driver,
                 exact_match=exact,
             )
+
+    def _permitted(self, session: Session, context: RequestContext, ident: str, rule: str) -> Image:
+        """The record, if the rule lets the caller do that with this very one."""
+        image = _find(session, context, ident)
+        self._policy.require(context, f"image:{rule}", {name: getattr(image, name) for name in _RULED})
+        return image
 
     def _resolve_host(self, session: Session, host: str) -> str:
         as_uuid = canonical_uuid(host)

@@ -30,7 +30,7 @@ class Inspection:
                 stderr=request.stderr,
                 timestamps=request.timestamps,
                 tail="all" if request.tail is None else str(request.tail),
-                since=None if request.since is None else str(request.since),
+                since=request.since,
             )
 
     def execute(

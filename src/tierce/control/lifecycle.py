@@ -14,11 +14,8 @@ from tierce.db.tables import Container
 from tierce.model.clock import Clock
 from tierce.model.context import RequestContext
 from tierce.model.errors import ContainerHostNotUp
-from tierce.model.lifecycle import Status, require_allowed
+from tierce.model.lifecycle import STOP_BEFORE_DELETE, Status, require_allowed
 from tierce.placement.base import Placement
-
-_STOP_BEFORE_DELETE = 10
-"""Seconds of grace of a delete that stops first."""
 
 
 class Lifecycle:
@@ -74,6 +71,7 @@ class Lifecycle:
         """
         if all_projects:
             self._policy.require(context, "container:delete_all_projects")
+        stop_timeout = STOP_BEFORE_DELETE if stop else None
 
         def work(session: Session) -> Container | None:
             container = lookup.permitted(session, self._policy, context, ident, "container:delete")
@@ -90,13 +88,13 @@ class Lifecycle:
                 if not force:
                     raise ContainerHostNotUp(container.uuid, container.host)
                 self._placement.release(session, container.uuid)
-            arguments = {"force": force, "stop_timeout": _STOP_BEFORE_DELETE if stop else None}
+            arguments = {"force": force, "stop_timeout": stop_timeout}
             self._intake.queue(session, context, container, rule, "delete", arguments)
             return container
 
         container = self._intake.decide(work)
         if container is not None:
-            self._messages.delete(context, container, force)
+            self._messages.delete(context, container, force, stop_timeout)
 
     def _accept(self, context: RequestContext, ident: str, action: str, **arguments: Any) -> Container:
         def work(session: Session) -> Container:

@@ -1,6 +1,8 @@
-"""Names of containers whose user gave none: `<greek letter>-<1..24>-container`."""
+"""Names of containers whose user gave none: `<greek letter>-<1..24>-container`, if that is free."""
 
+import itertools
 import random
+from collections.abc import Iterator
 
 _LETTERS = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau "
@@ -8,5 +10,10 @@ _LETTERS = (
 ).split()
 
 
-def generate(rng: random.Random) -> str:
-    return f"{rng.choice(_LETTERS)}-{rng.randint(1, 24)}-container"
+def candidates(rng: random.Random) -> Iterator[str]:
+    """Names without end, to be tried until one is free.
+
+    There are few of the usual form, so each that is not free is followed by one of 24 times as many.
+    """
+    for tries in itertools.count(1):
+        yield f"{rng.choice(_LETTERS)}-{rng.randint(1, 24**tries)}-container"

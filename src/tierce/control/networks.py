@@ -63,9 +63,14 @@ class Networks:
             except TierceError as exc:
                 if len(rows) == 1:
                     raise
-                failures.append(f"{row.host} ({exc.message})")
+                failures.append((row.host, exc))
         if failures:
-            raise Conflict(f"Network {network} is still on: {', '.join(failures)}")
+            where = ", ".join(f"{host} ({exc.message})" for host, exc in failures)
+            why = " ".join(dict.fromkeys(exc.summary for _, exc in failures))
+            raise Conflict(
+                f"Network {network} is still on: {where}",
+                f"Network {network} is still on {len(failures)} of {len(rows)} nodes. {why}",
+            )
 
     def _rows(self, context: RequestContext, network: str) -> list[Network]:
         """By the network's id, or by the name that it has in the caller's project."""

@@ -15,8 +15,8 @@ _WAIT_FOR_A_PLACE = 1.0
 
 
 class Places:
-    """As many may wait for nodes at once, three quarters of them of one project; one object serves a whole
-    process.
+    """`count` requests may wait for nodes at once, of which three quarters may be one project's. One object
+    serves a whole process.
     """
 
     def __init__(self, count: int) -> None:

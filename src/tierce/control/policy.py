@@ -35,7 +35,7 @@ _ABSENT: Final = object()
 class _Generation:
     """The rules as they were at one moment, and what was answered by them.
 
-    `judge` has no files: a reading that fails half way leaves it as it is.
+    `judge` reads no files itself, so a reading that fails half way cannot change it.
     """
 
     loaded: float
@@ -165,11 +165,11 @@ class Policy:
             self._read()
         except Exception as exc:  # the library lets through whatever its parsers raise
             raise InvalidValue(f"The policy files cannot be read: {exc}") from exc
-        if self._enforcer.rules is self._judged:  # whatever has changed makes it anew
+        if self._enforcer.rules is self._judged:  # any change makes a new object of them
             return self._unchanged()
         self._judged = self._enforcer.rules
         judge = policy.Enforcer(self._conf, rules=self._enforcer.rules, use_conf=False)
-        judge.skip_undefined_check = True  # the other one has told of them
+        judge.skip_undefined_check = True  # the other enforcer has logged them
         return _Generation(self._clock.monotonic(), judge, frozenset(self._enforcer.file_rules))
 
     def _read(self) -> None:
@@ -177,7 +177,7 @@ class Policy:
         if self._enforcer.policy_path:
             with contextlib.suppress(FileNotFoundError):
                 os.stat(self._enforcer.policy_path)
-        # It remembers what it has read, also when what came after that could not be read.
+        # It would not read a file again that it could read, also when it then failed at another one.
         self._enforcer.load_rules(force_reload=self._failed)
 
     def _unchanged(self) -> _Generation:

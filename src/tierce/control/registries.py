@@ -69,6 +69,7 @@ class Registries:
 
         def work(session: Session) -> Registry:
             registry = self._permitted(session, context, ident, "update")
+            registries.hold(session, registry)
             if registry.password and "password" not in columns:
                 _require_same_host(registry, columns.get("domain", registry.domain))
             for column, value in columns.items():

@@ -24,7 +24,6 @@ from tierce.model.clock import Clock
 from tierce.model.context import RequestContext
 from tierce.model.errors import (
     BusUnavailable,
-    ContainerNotFound,
     HostNotUp,
     InvalidValue,
     RpcTimeout,
@@ -82,7 +81,7 @@ class Resizing:
             )
             if resizes:
                 self._await(context, container, change)
-        return self._database.read(lambda session: _reread(session, container.uuid))
+        return self._database.read(lambda session: containers.require(session, container.uuid))
 
     def resize(self, context: RequestContext, ident: str, change: ContainerChange) -> Container:
         """Accept a change of size, which an action `resize` does; the container as it was before.
@@ -95,7 +94,7 @@ class Resizing:
         def work(session: Session) -> tuple[Container, Container]:
             before = self._intake.admit(session, context, ident, "resize_container")
             session.expunge(before)
-            container = _reread(session, before.uuid)
+            container = containers.require(session, before.uuid)
             describe(session, container, change, self._scope, self._clock.now())
             self._queue(session, context, container, change, "resize_container")
             return before, container
@@ -217,10 +216,3 @@ def _patch(change: ContainerChange) -> dict[str, Any]:
     if change.memory is not None:
         patch["memory"] = str(change.memory)
     return patch
-
-
-def _reread(session: Session, uuid: str) -> Container:
-    container = containers.find(session, uuid)
-    if container is None:
-        raise ContainerNotFound(uuid)
-    return container

@@ -8,7 +8,7 @@ agent ends our actions by their `finish_time` alone: their state stays `queued`.
 import dataclasses
 import datetime
 import enum
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import and_, bindparam, case, exists, insert, select, update
@@ -65,6 +65,7 @@ _OURS = (
     .where(
         ACTION.c.container_uuid == bindparam("container"),
         ACTION.c.request_id == bindparam("request"),
+        ACTION.c.action == bindparam("name"),
         ACTION.c.state.is_not(None),
     )
     .limit(1)
@@ -168,8 +169,12 @@ def adopt(
     request_id: str | None,
     host: str,
     arguments: dict[str, Any],
+    held: Mapping[str, Any],
 ) -> bool:
-    """Queue the row that a Zun API process wrote before it sent its message; False if there is none."""
+    """Queue the row that a Zun API process wrote before it sent its message; False if there is none.
+
+    `held` are the columns of its container that say so.
+    """
     adopted = changed(
         session,
         update(ACTION)
@@ -183,14 +188,29 @@ def adopt(
         .values(state=State.QUEUED, host=host, arguments=arguments, attempts=0),
     )
     if adopted:
-        generation = {"generation": CONTAINER.c.generation + 1}
-        session.execute(update(CONTAINER).where(CONTAINER.c.uuid == container_uuid).values(generation))
+        values = {**held, "generation": CONTAINER.c.generation + 1}
+        session.execute(update(CONTAINER).where(CONTAINER.c.uuid == container_uuid).values(values))
     return bool(adopted)
 
 
-def is_ours(session: Session, container_uuid: str, request_id: str | None) -> bool:
-    """Whether the action of a request is in our queue already (or has left it)."""
-    named = {"container": container_uuid, "request": request_id}
+def left_by_zun(session: Session, container_uuid: str, action: str) -> str | None:
+    """The request of such an action that a Zun process wrote and none has ended, the newest of several."""
+    return session.scalar(
+        select(ACTION.c.request_id)
+        .where(
+            ACTION.c.container_uuid == container_uuid,
+            ACTION.c.action == action,
+            ACTION.c.state.is_(None),
+            ACTION.c.finish_time.is_(None),
+        )
+        .order_by(ACTION.c.id.desc())
+        .limit(1)
+    )
+
+
+def is_ours(session: Session, container_uuid: str, request_id: str | None, action: str) -> bool:
+    """Whether this action of a request is in our queue already (or has left it)."""
+    named = {"container": container_uuid, "request": request_id, "name": action}
     return session.execute(_OURS, named).first() is not None
 
 

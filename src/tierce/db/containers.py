@@ -36,7 +36,7 @@ from tierce.model.spec import ListQuery
 
 SORTABLE = frozenset(
     "id uuid name project_id user_id image image_driver image_pull_policy cpu cpu_policy memory disk workdir "
-    "hostname interactive tty auto_remove auto_heal privileged runtime host status status_reason "
+    "hostname interactive tty auto_remove auto_heal privileged runtime host registry_id status status_reason "
     "status_detail task_state created_at updated_at container_id started_at".split()
 )
 """Keys of a list's order: what the API shows, JSON values left out, and three more of old."""
@@ -105,6 +105,14 @@ def find(session: Session, uuid: str) -> Container | None:
     return found[0] if found else None
 
 
+def require(session: Session, uuid: str) -> Container:
+    """As `find`, for whoever cannot go on without it. Raises ContainerNotFound."""
+    container = find(session, uuid)
+    if container is None:
+        raise ContainerNotFound(uuid)
+    return container
+
+
 def on_host(session: Session, host: str) -> list[Container]:
     """Every container that belongs to a node."""
     return _fetch(
@@ -133,8 +141,8 @@ def page(session: Session, context: RequestContext, query: ListQuery) -> Sequenc
 def fingerprint(session: Session, context: RequestContext) -> tuple[Any, ...]:
     """A value that differs whenever a row that the caller may see was added, changed or removed.
 
-    Ids grow and each of our writes counts a row's generation up, so no two states have the same sums; the
-    last of the times tells of writers that do not count, and of an id that SQLite gave once more.
+    Ids grow and each of our writes counts a row's generation up, so no two states have the same sums. The
+    latest time covers what these miss: writers that do not count, and an id that SQLite gives a second time.
     """
     columns = CONTAINER.c
     facts = select(
@@ -148,6 +156,7 @@ def insert(session: Session, container: Container, scope: str) -> Container:
 
     Raises ContainerAlreadyExists, and RegistryNotFound when its registry was removed meanwhile.
     """
+    _require_free(session, container, container.name, scope)
     container.name_key = name_key(scope, container.project_id, container.name)
     session.add(container)
     try:
@@ -179,6 +188,7 @@ def rename(
     session: Session, container: Container, name: str, scope: str, now: datetime.datetime
 ) -> Container:
     """Give a container another name, unique in `scope`. Raises as `swap`, and ContainerAlreadyExists."""
+    _require_free(session, container, name, scope)
     try:
         return swap(session, container, now, name=name, name_key=name_key(scope, container.project_id, name))
     except db_exception.DBDuplicateEntry as exc:
@@ -257,6 +267,26 @@ def _scope(context: RequestContext, columns: Any = Container) -> tuple[ColumnEle
     if context.project_id is not None:
         return (columns.project_id == context.project_id,)
     return (columns.user_id == context.user_id,)
+
+
+def _require_free(session: Session, container: Container, name: str | None, scope: str) -> None:
+    """Refuse a name that a row has of which the constraint knows nothing: of the reference's making, or
+    from when names had to be unique in another scope, or in none. Who comes first, the constraint decides.
+    """
+    if not scope or name is None:
+        return
+    columns = CONTAINER.c
+    namesakes = select(columns.id).where(
+        func.lower(columns.name) == name.lower(), columns.uuid != container.uuid
+    )
+    if scope == "project":
+        namesakes = namesakes.where(columns.project_id == container.project_id)
+    if session.scalar(namesakes.limit(1)) is not None:
+        raise ContainerAlreadyExists(name.lower())
+    # One that the reference has renamed still has the key of its former name.
+    former = columns.name_key == name_key(scope, container.project_id, name)
+    renamed = update(CONTAINER).where(former, func.lower(columns.name) != name.lower())
+    session.execute(renamed.values(name_key=None))
 
 
 def _flush_named(session: Session, name: str | None) -> None:

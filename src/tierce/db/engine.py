@@ -16,6 +16,7 @@ from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
+from sqlalchemy.orm.exc import StaleDataError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from tierce.db import faults
@@ -41,7 +42,7 @@ class MysqlConnection(Protocol):
     def rollback(self) -> None: ...
 
 
-_RETRIED = (db_exception.DBDeadlock, db_exception.DBConnectionError)
+_RETRIED = (db_exception.DBDeadlock, db_exception.DBConnectionError, StaleDataError)
 _SQLITE_WAIT = 10
 """Seconds that a transaction waits for another one, of this process or of another."""
 
@@ -80,11 +81,12 @@ class Database:
     def write(self, work: Callable[[Session], T]) -> T:
         """Run `work` in a transaction and commit it. Every statement sees what is committed by then.
 
-        `work` runs again, from the start, after a deadlock or on a lost connection; it must have no
-        effect outside the session. Raises DatabaseBusy when the retries run out, when the database is
-        locked by another program, full or read-only, and when the connection was lost at the commit:
-        nobody knows then what became of it, and running it again could do it twice. DatabaseAway is the
-        one for a database that cannot be reached, or refuses the account.
+        `work` runs again, from the start, after a deadlock, on a lost connection, and when a row that it
+        read and changes was removed meanwhile; it must have no effect outside the session. Raises
+        DatabaseBusy when the retries run out, when the database is locked by another program, full or
+        read-only, and when the connection was lost at the commit: nobody knows then what became of it, and
+        running it again could do it twice. DatabaseAway is the one for a database that cannot be reached,
+        or refuses the account.
         """
         return self._attempt(lambda: self._run(work, writes=True))
 
@@ -126,7 +128,7 @@ class Database:
                 raise DatabaseBusy("All connections to the database are in use. Try again later.") from exc
         raise AssertionError("unreachable")
 
-    def _given_up(self, exc: db_exception.DBError, times: int) -> DatabaseBusy:
+    def _given_up(self, exc: Exception, times: int) -> DatabaseBusy:
         if not isinstance(exc, db_exception.DBConnectionError):
             return DatabaseBusy(f"The database refused the transaction {times} times. Try again later.")
         inner = exc.inner_exception
@@ -286,8 +288,8 @@ def _prepare_mysql(engine: Engine, options: cfg.ConfigOpts.GroupAttr) -> None:
 
 
 def _roll_back_what_is_open(engine: Engine) -> None:
-    """Have no transaction go back to the pool. After its end nothing is sent: a ROLLBACK behind every COMMIT
-    costs as much as a statement.
+    """Roll a connection back on its way to the pool only if its transaction is still open: a ROLLBACK behind
+    every COMMIT would cost as much as a statement.
     """
 
     @event.listens_for(engine, "begin")

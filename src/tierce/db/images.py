@@ -64,8 +64,7 @@ def request(
 
     Raises ImageAlreadyExists for an image that the node has.
     """
-    same = select(Image).where(Image.repo == repo, Image.tag == tag, Image.host == host)
-    existing = session.scalar(same)
+    existing = named(session, repo, tag, host)
     if existing is not None:
         if existing.image_id is not None:
             raise ImageAlreadyExists(repo, tag, host)
@@ -121,8 +120,8 @@ def made(
             with session.begin_nested():
                 session.add(image)
         except db_exception.DBDuplicateEntry:
-            same = select(Image).where(Image.repo == repo, Image.tag == tag, Image.host == container.host)
-            return session.scalars(same).one()
+            image = named(session, repo, tag, container.host or "")
+            assert image is not None  # it is what the new one met
     return image
 
 
@@ -142,7 +141,10 @@ def committed(session: Session, project_id: str, host: str, domain: str) -> set[
         )
     )
     names = {(repo or "", tag or "") for repo, tag in session.execute(there)}
-    return names | {(each["repository"], each["tag"]) for each in session.scalars(coming)}
+    # One of a Zun API process, which wants an image in Glance, fails and names none.
+    return names | {
+        (each["repository"], each["tag"]) for each in session.scalars(coming) if "repository" in each
+    }
 
 
 def unfinished(session: Session, host: str) -> Sequence[Image]:
@@ -151,7 +153,7 @@ def unfinished(session: Session, host: str) -> Sequence[Image]:
 
 
 def forget(session: Session, image_uuid: str) -> None:
-    """Drop a record whose pull failed."""
+    """Drop a record, if it is there."""
     image = find(session, image_uuid)
     if image is not None:
         session.delete(image)

@@ -37,6 +37,16 @@ def get(session: Session, context: RequestContext, ident: str, *, by_uuid: bool)
     return found[0]
 
 
+def hold(session: Session, registry: Registry) -> None:
+    """Have nobody else change it until the transaction ends, and the object be as it is then.
+
+    Raises RegistryNotFound.
+    """
+    held = select(Registry).where(Registry.id == registry.id).with_for_update()
+    if session.scalar(held.execution_options(populate_existing=True)) is None:
+        raise RegistryNotFound(registry.uuid or "")
+
+
 def by_id(session: Session, registry_id: int) -> Registry | None:
     """The registry that a container refers to, of whatever project, for the service itself."""
     return session.get(Registry, registry_id)

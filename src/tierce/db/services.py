@@ -46,7 +46,7 @@ _AGENTS = (
         ComputeNode.disk_total,
         ComputeNode.enable_cpu_pinning,
         ComputeNode.runtime_away,
-        # Of the many nodes that dedicate no CPUs it is not read.
+        # It is large, and of use only where CPUs are dedicated.
         case((ComputeNode.enable_cpu_pinning.is_(True), ComputeNode.numa_topology)).label("numa_topology"),
     )
     .outerjoin(ComputeNode, ComputeNode.hostname == Service.host)

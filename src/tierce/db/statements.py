@@ -23,7 +23,7 @@ def inserted(session: Session, statement: Insert, values: Mapping[str, Any]) -> 
 
 
 class leading_number(FunctionElement[int]):  # noqa: N801 (named as other functions of SQL are)
-    """The digits that a text begins with, as a number; of none 0, or NULL."""
+    """The number that a text begins with; 0 or NULL, by database, where it begins with none."""
 
     type = BigInteger()
     inherit_cache = True
@@ -42,7 +42,7 @@ def _strict(element: leading_number, compiler: SQLCompiler, **kwargs: Any) -> st
 
 
 class rounded_up(FunctionElement[int]):  # noqa: N801 (named as other functions of SQL are)
-    """The least whole number that is no less than a number, which is not negative; of NULL, NULL."""
+    """A number, which is not negative, rounded up to a whole one; NULL for NULL."""
 
     type = BigInteger()
     inherit_cache = True

@@ -1,9 +1,7 @@
 """Domain errors.
 
-Each says what was asked, what stood in the way and, where it can, what to do. `retryable` is a
-property of the error, decided where it is raised: true when the same call may succeed later without
-anyone changing anything. How an error looks over HTTP is decided in `api/errors.py`, on the bus in
-`rpc/failures.py`; nothing else decides by the text.
+Each says what was asked, what stood in the way and, where it can, what to do. How an error looks over
+HTTP is decided in `api/errors.py`, on the bus in `rpc/failures.py`; nobody decides anything by its text.
 """
 
 
@@ -12,8 +10,6 @@ class TierceError(Exception):
 
     `summary` is the message for those who may not know the nodes: without their names, and what they have.
     """
-
-    retryable = False
 
     def __init__(self, message: str, summary: str = "") -> None:
         super().__init__(message)
@@ -208,8 +204,6 @@ class HostNotUp(Conflict):
 
 
 class NoNodeUp(TierceError):
-    retryable = True
-
     def __init__(self) -> None:
         super().__init__("No node is up that could be asked. Start one, or see `GET /v1/services`.")
 
@@ -233,8 +227,6 @@ class NoValidHost(TierceError):
 
 class StaleObject(Conflict):
     """Somebody else changed the row since it was read (compare-and-swap lost): read again."""
-
-    retryable = True
 
 
 class RegistryInUse(Conflict):
@@ -267,8 +259,6 @@ class RuntimeBadRequest(RuntimeFailure):
 class RuntimeUnreachable(RuntimeFailure):
     """The runtime does not answer at all."""
 
-    retryable = True
-
 
 class RuntimeTimeout(RuntimeUnreachable):
     """The runtime took the call and did not answer in time."""
@@ -281,8 +271,6 @@ class ImagePullFailed(RuntimeFailure):
 class ImageSearchFailed(RuntimeFailure):
     """The registry could not be searched."""
 
-    retryable = True
-
 
 class ExecTimeout(Conflict):
     """A synchronous command ran longer than allowed and was ended."""
@@ -290,8 +278,6 @@ class ExecTimeout(Conflict):
 
 class BusUnavailable(TierceError):
     """The message bus cannot be reached."""
-
-    retryable = True
 
 
 class RpcTimeout(TierceError):
@@ -309,8 +295,6 @@ class InvalidEncryptionKey(TierceError):
 class DatabaseBusy(TierceError):
     """The database kept refusing (deadlocks, lock time-outs) until the retries ran out."""
 
-    retryable = True
-
 
 class DatabaseAway(DatabaseBusy):
     """There is no connection to the database, or its account is refused.
@@ -325,5 +309,3 @@ class DatabaseAway(DatabaseBusy):
 
 class ServiceBusy(TierceError):
     """This service has as much to do as it can bear."""
-
-    retryable = True

@@ -1,12 +1,13 @@
 """The life cycle of a container: states, actions, and which action each state allows.
 
-The tables are data. The picture in `docs/lifecycle.md` is drawn from them, and `check` is run on
-every row after each test. Source: the reference's tables of states and actions.
+The tables are data. `docs/contributor/lifecycle.md` shows them, which a test holds against this module; tests
+run `check` on every row that they leave. Source: the reference's tables of states and actions.
 """
 
 import dataclasses
 import enum
 from collections.abc import Iterable
+from typing import Final
 
 from tierce.model.errors import InvalidState
 
@@ -120,6 +121,9 @@ class Acceptance:
     interrupts: bool = False
     """Accepted although another action holds the container; it runs after that one."""
 
+
+STOP_BEFORE_DELETE: Final = 10
+"""Seconds of grace for a container that is to be stopped before it is deleted."""
 
 ACCEPTANCE: dict[str, Acceptance] = {
     "start": Acceptance(TaskState.STARTING),

@@ -6,6 +6,7 @@ from typing import Any, Final, Protocol
 
 from tierce.model.container import Endpoint, NetworkAttachment
 from tierce.model.context import RequestContext
+from tierce.model.errors import Invalid
 
 MAX_NETWORKS: Final = 8
 """Of one container. Each is a network of the node, and an engine has address ranges for few of them."""
@@ -39,19 +40,32 @@ class RequestedNetwork:
         }
 
     @classmethod
-    def from_wire(cls, data: Mapping[str, Any]) -> "RequestedNetwork":
-        fixed, v6 = data.get("fixed_ip") or "", data.get("v6_fixed_ip") or ""
+    def from_wire(cls, data: object) -> "RequestedNetwork":
+        """Raises Invalid for what is no such dict: another program may have sent it."""
+        if not isinstance(data, Mapping):
+            raise Invalid("A requested network is no object.")
+        network, port = _text(data, "network"), _text(data, "port")
+        if not network:
+            raise Invalid("A requested network does not say which one it is.")
+        fixed, v6 = _text(data, "fixed_ip"), _text(data, "v6_fixed_ip")
         if ":" in fixed:
             fixed, v6 = "", v6 or fixed
         return cls(
-            network=data["network"],
-            port=data.get("port") or "",
+            network=network,
+            port=port,
             ipv4=fixed,
             ipv6=v6,
             external=bool(data.get("router:external")),
             shared=bool(data.get("shared")),
             preserve_on_delete=bool(data.get("preserve_on_delete")),
         )
+
+
+def _text(data: Mapping[Any, Any], name: str) -> str:
+    value = data.get(name) or ""
+    if not isinstance(value, str) or not value.isprintable():
+        raise Invalid(f"The {name} of a requested network is no text.")
+    return value
 
 
 Addresses = dict[str, list[dict[str, Any]]]

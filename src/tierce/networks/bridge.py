@@ -258,7 +258,10 @@ def _require_own(prefix: str, network: str) -> None:
 
 
 def _network_id(prefix: str, name: str) -> str:
-    """The engine's network of that name in the project; one way round only, so that no two meet."""
+    """The engine's name of the project's network `name`, which may be given as that already.
+
+    Raises NetworkNotFound for another project's, and Invalid: no two networks are ever one in the engine.
+    """
     own_name = name.removeprefix(prefix)
     if _PREFIX.match(own_name):
         raise NetworkNotFound(name)

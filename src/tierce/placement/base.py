@@ -75,12 +75,15 @@ class Placement(Protocol):
     def reclaim(self, session: Session, consumer: str, host: str, asked: Resources) -> None:
         """Ensure `consumer` has a claim to exactly `asked` of `host`, whatever it held of it before.
 
-        Without a claim, what a Zun process placed there holds what its row says. Only what it does not hold
-        yet must be free, so less can be held always. Raises as `claim`.
+        A container that a Zun process placed there without a claim holds the size that its row has. Only what
+        goes beyond what is held must be free: to hold less always succeeds. Raises as `claim`.
         """
 
     def release(self, session: Session, consumer: str) -> None:
-        """Ensure `consumer` has no claim. That it is being deleted, or was never made, its row then says."""
+        """Ensure `consumer` has no claim.
+
+        Its row must say then that it is being deleted, or was never made: else its size counts instead.
+        """
 
     def audit(self, session: Session, host: str) -> int:
         """Release what containers hold that do not exist any more; how many there were."""

@@ -30,7 +30,7 @@ _CASTERS = 8
 """Fewer than the library has connections (30): where casts wait for a silent bus, calls find one."""
 
 _KEPT_CASTS = 256
-"""That are sent or wait to be; what comes while there are so many is dropped."""
+"""Casts that are being sent, or wait to be; those beyond are dropped."""
 
 
 class Caller:
@@ -86,7 +86,7 @@ class Caller:
             raise BusUnavailable("The message bus does not take messages.") from None
 
     def _learn(self, sent: "concurrent.futures.Future[Any]") -> None:
-        """Note what a cast that has ended says of the bus: also that a node is unknown, the bus has told."""
+        """Note what an ended cast says of the bus: it is there too when it does not know the node."""
         self._room.release()
         self._takes_casts = not sent.cancelled() and not isinstance(sent.exception(), BusUnavailable)
 

@@ -17,6 +17,7 @@ from oslo_config import cfg
 
 from tierce.model.clock import Clock, SystemClock
 from tierce.model.context import RequestContext
+from tierce.model.moments import written
 from tierce.rpc import convert
 from tierce.rpc.caller import Caller
 
@@ -37,7 +38,10 @@ class ComputeClient:
         self._caller.close()
 
     def _cast(self, context: RequestContext, host: str, method: str, container: Any, **more: Any) -> None:
-        args = {"container": convert.container_to_wire(container)} | more
+        sent = convert.container_to_wire(container)
+        # Our row says already which action holds it. A node of Zun that reads so does not let go at the end.
+        sent["zun_object.data"]["task_state"] = None
+        args = {"container": sent} | more
         self._caller.cast(context.replace(resource_uuid=container.uuid), host, method, args)
 
     def _call(self, context: RequestContext, host: str, method: str, container: Any, **more: Any) -> Any:
@@ -90,13 +94,13 @@ class ComputeClient:
         self, context: RequestContext, host: str, container: Any, *, timeout: int | None
     ) -> None:
         """`timeout`: seconds between the stop signal and the kill; None leaves it to the node."""
-        self._cast(context, host, "container_reboot", container, timeout=timeout)
+        self._cast(context, host, "container_reboot", container, timeout=_grace(timeout))
 
     def container_stop(
         self, context: RequestContext, host: str, container: Any, *, timeout: int | None
     ) -> None:
         """`timeout`: as for a reboot."""
-        self._cast(context, host, "container_stop", container, timeout=timeout)
+        self._cast(context, host, "container_stop", container, timeout=_grace(timeout))
 
     def container_start(self, context: RequestContext, host: str, container: Any) -> None:
         self._cast(context, host, "container_start", container)
@@ -161,10 +165,16 @@ class ComputeClient:
         stderr: bool,
         timestamps: bool,
         tail: str,
-        since: str | None,
+        since: float | None,
     ) -> str:
-        """`tail`: `all` or a number of lines; `since`: seconds of unix time, or `YYYY-MM-DD HH:MM:SS,mmm`."""
-        more = {"stdout": stdout, "stderr": stderr, "timestamps": timestamps, "tail": tail, "since": since}
+        """`tail`: `all` or a number of lines; `since`: unix seconds."""
+        more = {
+            "stdout": stdout,
+            "stderr": stderr,
+            "timestamps": timestamps,
+            "tail": tail,
+            "since": None if since is None else written(since),
+        }
         text: str = self._call(context, host, "container_logs", container, **more)
         return text
 
@@ -269,3 +279,8 @@ class ComputeClient:
         """Call. `network`: a row of the network table, of this host."""
         args = {"network": convert.network_to_wire(network)}
         self._caller.call(context, host, "network_delete", args)
+
+
+def _grace(seconds: int | None) -> str | None:
+    """Seconds as text: Zun's nodes take the number 0 for nothing given."""
+    return None if seconds is None else str(seconds)

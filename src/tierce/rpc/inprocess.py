@@ -141,7 +141,7 @@ class _Incoming(base.RpcIncomingMessage):  # type: ignore[misc]  # the library i
             self._reply_to.put(_Packed.of(text, {"result": reply}))
 
     def heartbeat(self) -> None:
-        """Nothing to do: a caller in the same process sees no sign of life less or more."""
+        """Nothing to do: the caller is in the same process, and needs no sign that it lives."""
 
     def requeue(self) -> None:
         raise NotImplementedError

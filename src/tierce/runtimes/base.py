@@ -4,7 +4,7 @@ Every method that changes something is an `ensure`: calling it again when the go
 a success that changes nothing, so an operation can be run again after a crash at any point. What is
 gone is gone: removing it again succeeds.
 
-Errors, raised by every method that asks the runtime: RuntimeUnreachable (no answer; retryable),
+Errors, raised by every method that asks the runtime: RuntimeUnreachable (no answer),
 RuntimeTimeout, RuntimeNotFound, RuntimeConflict, RuntimeBadRequest, RuntimeFailure. They are chosen
 by the runtime's status code, never by its text; the message is the runtime's own sentence without
 addresses of sockets or paths of this machine.
@@ -62,7 +62,7 @@ class Containers(Protocol):
         """
 
     def leave(self, ref: str, network: str) -> None:
-        """Ensure it is not in this network, nor at its next start, be it the last or removed by then."""
+        """Ensure it is not in this network, now or at its next start; also if it is its last one, or gone."""
 
     def stop(self, ref: str, timeout: int | None = None) -> None:
         """Ensure it does not run: its stop signal, then a kill after `timeout` s (None: engine's own)."""

@@ -161,7 +161,7 @@ FILTERS: dict[str, Filter] = {
 
 NO_ROOM = "without enough vCPU, memory or disk free"
 UNSUITABLE = "unsuitable"
-"""Of an operator's own filters."""
+"""What nodes are that an operator's own filter refuses."""
 
 SUMMARIES: dict[Filter, str] = {
     availability_zone: "in another availability zone",

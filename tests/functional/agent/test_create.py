@@ -144,17 +144,6 @@ def test_a_start_that_fails_keeps_the_container_its_place_and_its_files(cloud: C
     assert client.wait(uuid, "Error")["status_reason"] == failed["status_reason"]
 
 
-def test_a_container_that_failed_to_be_made_says_so_when_it_is_started(
-    new_cloud: NewCloud,
-) -> None:
-    cloud = new_cloud(registry=())
-    uuid = cloud.client.create(image="nosuch/image:1")
-    cloud.client.wait(uuid, "Error")
-    cloud.client.call(f"POST /containers/{uuid}/start")
-    until(lambda: cloud.client.actions(uuid)[-1] == ("start", "Error"))
-    assert "creation failed" in cloud.client.wait(uuid, "Error")["status_reason"]
-
-
 def test_a_failed_container_can_be_deleted(new_cloud: NewCloud) -> None:
     cloud = new_cloud(registry=())
     uuid = cloud.client.create(image="nosuch/image:1")

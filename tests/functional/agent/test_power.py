@@ -112,14 +112,15 @@ def test_a_reboot_that_the_engine_never_heard_of_ends_where_it_began(cloud: Clou
     client.wait(uuid, "Running")
 
 
-def test_one_that_was_never_made_keeps_the_reason_when_it_is_restarted(new_cloud: NewCloud) -> None:
+@pytest.mark.parametrize("action", ["start", "reboot"])
+def test_one_that_was_never_made_keeps_the_reason_whatever_is_tried(new_cloud: NewCloud, action: str) -> None:
     cloud = new_cloud(registry=())
     uuid = cloud.client.create(image="nosuch:1")
     cloud.client.wait(uuid, "Error")
-    cloud.client.call(f"POST /containers/{uuid}/reboot")
+    cloud.client.call(f"POST /containers/{uuid}/{action}")
     cloud.wait_sound()
-    shown = cloud.client.wait(uuid, "Error")
-    assert shown["status_reason"].startswith("Cannot operate an uncreated container")
+    assert cloud.client.actions(uuid)[-1] == (action, "Error")
+    assert cloud.client.wait(uuid, "Error")["status_reason"] == "manifest for nosuch:1 not found"
 
 
 def test_one_that_was_never_made_cannot_be_looked_into(new_cloud: NewCloud) -> None:

@@ -15,8 +15,9 @@ from tierce.cli.main import main
         (None, "tierce.conf"),
         ("a line without a section", "tierce.conf:1"),
         ("[database]\nmax_pool_size = many", "max_pool_size"),
+        ("[docker]\nexecute_timeout = soon", "[docker] execute_timeout"),
     ],
-    ids=["no file", "no configuration", "no number"],
+    ids=["no file", "no configuration", "no number", "an option of a later request"],
 )
 def test_a_bad_configuration_is_refused_in_one_line_that_names_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, complaint: str

@@ -56,6 +56,15 @@ def test_a_domain_error_shows_its_message_status_and_code(
     assert error["links"] == []
 
 
+def test_a_title_is_one_line_and_the_detail_has_them_all(edge: Edge) -> None:
+    edge.services.lifecycle.answers["start"] = errors.RuntimeFailure("OCI runtime failed:\nno such file")
+
+    error = the_error(edge.request("POST /v1/containers/web/start"))
+
+    assert error["title"] == "OCI runtime failed: no such file"
+    assert error["detail"] == "OCI runtime failed:\nno such file"
+
+
 def test_who_may_not_know_the_nodes_reads_no_name_of_one_and_the_log_has_it(
     edge: Edge, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -75,6 +75,37 @@ def test_arguments_arrive_by_their_names(serve: Serve, context: Any, container: 
     assert args["pci_requests"].requests[0].alias_name is None
 
 
+def test_an_action_finds_the_container_idle_or_a_node_of_zun_would_leave_it_held_for_ever(
+    serve: Serve, context: Any, container: Any
+) -> None:
+    """It lets go at the end of what it has taken hold of itself alone."""
+    endpoint = Echo()
+    assert container.task_state is not None
+    serve(endpoint).container_start(context, "node1", container)
+    assert endpoint.called.wait(5)
+    ((_, _, args),) = endpoint.calls
+    assert args["container"].task_state is None
+
+
+def test_times_travel_in_words_that_nodes_of_zun_understand(
+    serve: Serve, context: Any, container: Any
+) -> None:
+    """They take the number 0 for no time at all, and read no fractions of seconds but in dates."""
+    endpoint = Echo()
+    client = serve(endpoint)
+    how: dict[str, Any] = {"stdout": True, "stderr": True, "timestamps": False, "tail": "all"}
+    for since in (None, 1514764800.0, 1514764800.123):
+        client.container_logs(context, "node1", container, since=since, **how)
+    sent = [args["since"] for _, _, args in endpoint.calls]
+    assert sent == [None, "1514764800", "2018-01-01 00:00:00,123000"]
+
+    for timeout, text in ((0, "0"), (None, None)):
+        endpoint.called.clear()
+        client.container_stop(context, "node1", container, timeout=timeout)
+        assert endpoint.called.wait(5)
+        assert endpoint.calls[-1][2]["timeout"] == text
+
+
 def test_rows_come_back_as_columns(serve: Serve, context: Any, container: Any) -> None:
     class Endpoint:
         def container_show(self, context: Any, container: Any) -> Any:

@@ -83,7 +83,6 @@ def test_between_tierce_processes_nothing_is_lost(error: errors.TierceError) -> 
 
     assert type(received) is type(error)
     assert (received.message, str(received)) == (error.message, str(error))
-    assert received.retryable == error.retryable
 
 
 def test_an_error_that_knows_more_than_its_text_is_received_as_its_relative() -> None:

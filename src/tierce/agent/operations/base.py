@@ -19,7 +19,7 @@ from tierce.images.base import ImageDriver
 from tierce.images.committed import CommitStore
 from tierce.model.clock import Clock
 from tierce.model.container import ContainerReport, ImageFacts, NetworkAttachment
-from tierce.model.errors import RuntimeNotFound
+from tierce.model.errors import Invalid, RuntimeNotFound
 from tierce.model.lifecycle import Status
 from tierce.model.status import observe
 from tierce.networks.base import NodeNetworks
@@ -28,12 +28,26 @@ from tierce.runtimes.base import Runtime
 from tierce.volumes.base import VolumeDriver
 
 NAME_PREFIX = "zun-"
+_REFUSED = "refused"
 _EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 (naive UTC, as the clock's)
 
 
 def runtime_name(uuid: str) -> str:
     """A container's name in the runtime."""
     return f"{NAME_PREFIX}{uuid}"
+
+
+def checked_arguments(read: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What `read` makes of a message, or why it can make nothing of it, of which the action then fails."""
+    try:
+        return read()
+    except Invalid as exc:
+        return refused_arguments(exc)
+
+
+def refused_arguments(reason: Invalid) -> dict[str, Any]:
+    """The arguments of an action that only fails, so that who looks at it reads the reason."""
+    return {_REFUSED: reason.message}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -83,6 +97,11 @@ class Work:
     @property
     def name(self) -> str:
         return runtime_name(self.container.uuid)
+
+    def require_arguments(self) -> None:
+        """Raises Invalid for `refused_arguments`."""
+        if _REFUSED in self.arguments:
+            raise Invalid(self.arguments[_REFUSED])
 
     @property
     def networks(self) -> list[str]:

@@ -10,7 +10,7 @@ from tierce.agent.operations.base import Failure, Stage, Step, Work
 from tierce.agent.operations.power import start_stage
 from tierce.db import containers
 from tierce.model.container import BindMount, Healthcheck, RestartPolicy, RuntimeSpec
-from tierce.model.errors import ContainerNotFound, RuntimeNotFound
+from tierce.model.errors import RuntimeNotFound
 from tierce.model.lifecycle import Status
 from tierce.model.memory import mebibytes
 from tierce.model.numa import pin_of
@@ -57,14 +57,12 @@ def _take_cpus(work: Work) -> None:
     plugs, uuid = work.plugs, work.container.uuid
 
     def take(session: Session) -> dict[str, list[int]]:
-        fresh = containers.find(session, uuid)
-        if fresh is None:
-            raise ContainerNotFound(uuid)
+        fresh = containers.require(session, uuid)
         cpuset = cores.take(session, fresh, plugs.host)
         containers.swap(session, fresh, plugs.clock.now(), cpuset=cpuset)
         return cpuset
 
-    # Of an older generation still: what was accepted meanwhile is found at the end of the stage.
+    # The new generation is not taken over: what was accepted meanwhile is noticed at the end of the stage.
     work.container.cpuset = plugs.database.write(take)
 
 

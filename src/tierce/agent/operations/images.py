@@ -12,14 +12,30 @@ from tierce.images import committed
 from tierce.images.base import ImageRequest
 from tierce.images.reference import parse
 from tierce.model.container import ImageFacts
-from tierce.model.errors import ImageNotFound, ImagePullFailed, InvalidEncryptionKey, InvalidValue
+from tierce.model.errors import (
+    ImageNotFound,
+    ImagePullFailed,
+    InvalidEncryptionKey,
+    InvalidValue,
+    OperationNotSupported,
+)
+
+_REGISTRIES = "docker"
+"""The image driver whose images come from registries."""
 
 
 def ensure(plugs: Plugs, container: Container) -> ImageFacts:
     """Ensure the node has the container's image, and that the container's project may use it.
 
-    Raises as ImageDriver.ensure, with the registry's name in what it says, and InvalidEncryptionKey.
+    Raises as ImageDriver.ensure, with the registry's name in what it says, InvalidEncryptionKey, and
+    OperationNotSupported for an image that is not to come from a registry: another may have its name there.
     """
+    # Old clouds have the name of a class behind the driver's.
+    driver = (container.image_driver or _REGISTRIES).split(".")[0]
+    if driver != _REGISTRIES:
+        raise OperationNotSupported(
+            f"The container's node cannot have images of {driver}. Use {_REGISTRIES}."
+        )
     made = _made_of_a_container(plugs, container)
     if made is not None:
         return made

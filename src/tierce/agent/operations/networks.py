@@ -18,7 +18,7 @@ def ensure(work: Work) -> None:
 
 
 def ensure_unseen(work: Work) -> None:
-    """As `ensure`, without another look at networks seen before: what misses one says so, and `ensure`s."""
+    """As `ensure`, but networks seen before are taken to be there. Who finds one missing calls `ensure`."""
     _ensure_asked(work, anew=False)
 
 

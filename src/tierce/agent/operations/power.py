@@ -52,7 +52,7 @@ class Power:
             values = {"status": Status.ERROR} if work.container.status in TRANSIENT else {}
         except TierceError:
             values = {}
-        return Failure(values | {"status_reason": reason})
+        return Failure(values | {"status_reason": _told(work, reason)})
 
 
 class Start:
@@ -65,7 +65,7 @@ class Start:
         return (start_stage(once=False),)
 
     def failure(self, work: Work, reason: str) -> Failure:
-        return Failure({"status": Status.ERROR, "status_reason": reason})
+        return Failure({"status": Status.ERROR, "status_reason": _told(work, reason)})
 
 
 def stop(work: Work) -> None:
@@ -117,10 +117,19 @@ def _look(work: Work) -> dict[str, Any]:
 
 
 def _require_created(work: Work) -> None:
-    if work.container.container_id is None and work.report is None:
+    if _was_never_made(work):
         raise Conflict(
             "Cannot operate an uncreated container: its creation failed. Delete it, or rebuild it."
         )
+
+
+def _told(work: Work, reason: str) -> str:
+    """What users read of a failure: why one was never made stays the reason, whatever is tried with it."""
+    return (_was_never_made(work) and work.container.status_reason) or reason
+
+
+def _was_never_made(work: Work) -> bool:
+    return work.container.container_id is None and work.report is None
 
 
 def _started_by_earlier_attempt(work: Work, once: bool) -> bool:

@@ -9,7 +9,7 @@ from tierce.api.http import Request
 class BodyLimit:
     """Answers 413 to a declared length above `[api]/max_request_body_size`.
 
-    A body of undeclared length is measured as it is read (`read_body`).
+    A body of undeclared length is measured as it is read (`api/received.py`).
     """
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:

@@ -1,6 +1,5 @@
 """Parameters of the actions on one container."""
 
-import datetime
 import re
 from typing import Annotated, Final
 
@@ -10,6 +9,7 @@ from tierce.api.requests.containers import WORDS_SCHEMA, fits_command, split_com
 from tierce.api.requests.fields import MAX_INT, BoolExtended, Grace, Name, NoneWord
 from tierce.api.requests.ps import PsArguments
 from tierce.api.requests.schema import Params
+from tierce.model.moments import unix_seconds
 from tierce.model.spec import LogsRequest
 
 SIGNALS: Final = {
@@ -102,23 +102,6 @@ def _lines(value: object) -> int | None:
     return int(text)
 
 
-def _since(value: object) -> float:
-    """Unix seconds, of digits or of an ISO 8601 date and time (UTC if it has no zone)."""
-    text = str(value)
-    if re.fullmatch("[0-9]{1,11}", text):
-        return float(text)
-    try:
-        moment = datetime.datetime.fromisoformat(text)
-    except ValueError:
-        raise ValueError("It must be unix seconds or a date, e.g. 2026-11-01 10:00:00,123.") from None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=datetime.UTC)
-    seconds = moment.timestamp()
-    if seconds < 0:
-        raise ValueError("It must not be before 1970.")
-    return seconds
-
-
 Lines = Annotated[
     int | None,
     PlainValidator(_lines),
@@ -128,7 +111,7 @@ Lines = Annotated[
 ]
 Moment = Annotated[
     float,
-    PlainValidator(_since),
+    PlainValidator(lambda value: unix_seconds(str(value))),
     WithJsonSchema(
         {
             "description": "Unix seconds, or a date and time in ISO 8601, UTC if it has no zone.",

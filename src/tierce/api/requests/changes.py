@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, StringConstraints, ValidationInfo, model_validator
+from pydantic import AfterValidator, StringConstraints, ValidationInfo, model_validator
 
 from tierce.api.requests.containers import ImageDriver
-from tierce.api.requests.fields import Bool, Cpu, ImageName, Memory, Name, NoneWord
-from tierce.api.requests.schema import Params, Rules, parse, rules_of
+from tierce.api.requests.fields import Bool, Cpu, EmptyIsNone, ImageName, Memory, Name, NoneWord
+from tierce.api.requests.schema import Params, Rules, known, parse, rules_of
 from tierce.images import reference
 from tierce.images.reference import Reference
 from tierce.model.errors import InvalidValue
@@ -52,8 +52,7 @@ class RebuildContainer(Params):
 
 def rebuild(values: Mapping[str, Any], rules: Rules) -> RebuildContainer:
     """Of what image to rebuild. Raises as `parse`; other parameters were always ignored."""
-    known = {name: value for name, value in values.items() if name in RebuildContainer.model_fields}
-    return parse(RebuildContainer, known, rules)
+    return parse(RebuildContainer, known(RebuildContainer, values), rules)
 
 
 def _parsed(name: str) -> Reference:
@@ -76,10 +75,6 @@ def _tag(value: str) -> str:
     return value
 
 
-def _empty_is_none(value: object) -> object:
-    return None if value == "" else value
-
-
 Repository = Annotated[
     str, StringConstraints(strict=True, min_length=1, max_length=255), AfterValidator(_repository)
 ]
@@ -90,7 +85,7 @@ class CommitContainer(Params):
     """The name of the image to be; without a tag `latest`."""
 
     repository: Repository
-    tag: Annotated[Tag | None, NoneWord, BeforeValidator(_empty_is_none)] = None
+    tag: Annotated[Tag | None, NoneWord, EmptyIsNone] = None
 
     def to_reference(self) -> Reference:
         return reference.parse(f"{self.repository}:{self.tag or 'latest'}")

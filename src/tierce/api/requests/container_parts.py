@@ -9,7 +9,6 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     Field,
     PlainValidator,
     StringConstraints,
@@ -18,21 +17,25 @@ from pydantic import (
     model_validator,
 )
 
-from tierce.api.requests.fields import MAX_INT, Reference, Text, between, whole, whole_schema
+from tierce.api.requests.fields import (
+    MAX_INT,
+    EmptyIsNone,
+    Reference,
+    Text,
+    between,
+    whole,
+    whole_schema,
+)
 from tierce.api.requests.schema import Params
 from tierce.model import container
 from tierce.model.spec import MountRequest
 from tierce.volumes.base import VOLUME_NAME, VOLUME_NAME_RULE
 
-MAX_CONTENTS: Final = 2**24 - 1
-"""Characters of an injected file in base64: the column's size on MySQL."""
+MAX_CONTENTS: Final = 2**24 - 2**16
+"""Characters of an injected file in base64: MariaDB refuses a statement of 16 MiB, in which there is more."""
 
 MAX_MOUNTS: Final = 32
 MAX_PORTS: Final = 256
-
-
-def _absent(value: object) -> object:
-    return None if value == "" else value
 
 
 def _destination(path: str) -> str:
@@ -78,10 +81,10 @@ class Mount(Params):
     source: Annotated[
         str | None,
         Field(strict=True, max_length=MAX_CONTENTS),
-        BeforeValidator(_absent),
+        EmptyIsNone,
         AfterValidator(_source),
     ] = None
-    size: Annotated[VolumeSize | None, BeforeValidator(_absent)] = None
+    size: Annotated[VolumeSize | None, EmptyIsNone] = None
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> "Mount":

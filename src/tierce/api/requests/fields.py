@@ -32,6 +32,10 @@ LEGIBLE: Final = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$"
 MAX_GRACE: Final = 3600
 """Seconds: a node keeps one of its workers for a stop as long as that lasts."""
 
+YES: Final = ("1", "t", "true", "on", "y", "yes")
+NO: Final = ("0", "f", "false", "off", "n", "no")
+"""Words for a boolean where they are taken in any case: in lists, of services and of quotas."""
+
 _TRUE: Final = frozenset({"True", "true"})
 _FALSE: Final = frozenset({"False", "false"})
 _TRUE_EXTENDED: Final = _TRUE | {"TRUE", "1", "ON", "On", "on", "YES", "Yes", "yes"}
@@ -181,11 +185,14 @@ Name = Annotated[
 ]
 """A name of a container or registry."""
 
-ImageName = Annotated[
+LooseName = Annotated[
     str,
     StringConstraints(strict=True, min_length=2, max_length=255, pattern=r"[a-zA-Z0-9][a-zA-Z0-9_.-]"),
 ]
-"""A name of an image, loosely: what it must be exactly depends on the image driver."""
+"""A name that has two neighbours of `Name` somewhere in it, and may have anything else."""
+
+ImageName = LooseName
+"""A name of an image: what it must be exactly depends on the image driver."""
 
 Reference = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=255)]
 """A name or id of something that is looked up."""
@@ -215,6 +222,13 @@ PullPolicy = Annotated[
 def _none_word(value: object) -> object:
     return None if value == "None" else value
 
+
+def _empty_is_none(value: object) -> object:
+    return None if value == "" else value
+
+
+EmptyIsNone = BeforeValidator(_empty_is_none)
+"""The empty string, which clients send for a value that they have not, is none."""
 
 NoneWord = BeforeValidator(_none_word)
 """The word `None`, which python-zunclient sends for a value that it has not, is none."""

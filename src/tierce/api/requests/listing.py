@@ -7,16 +7,13 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from tierce.api.requests.fields import BoolExtended
+from tierce.api.requests.fields import NO, YES, BoolExtended
 from tierce.api.requests.schema import Params, Rules, parse
 from tierce.model.errors import InvalidValue
 from tierce.model.spec import ListQuery
 
 Query = Mapping[str, Sequence[str]]
 """A query string: each key with all its values."""
-
-_TRUE: Final = ("1", "t", "true", "on", "y", "yes")
-_FALSE: Final = ("0", "f", "false", "off", "n", "no")
 
 _PAGING: Final = frozenset({"limit", "marker", "sort_key", "sort_dir"})
 CONTAINER_FILTERS: Final = frozenset(
@@ -31,7 +28,7 @@ PAGE: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 """What `paging` reads, as JSON schema."""
 
-FLAG: Final[Mapping[str, Any]] = {"type": "string", "enum": ["", *_TRUE, *_FALSE]}
+FLAG: Final[Mapping[str, Any]] = {"type": "string", "enum": ["", *YES, *NO]}
 """What `flag` reads, as JSON schema; the words may be in any case."""
 
 
@@ -106,9 +103,9 @@ def paging(query: Query, max_limit: int, sort_key: str) -> ListQuery:
 def flag(query: Query, key: str) -> bool:
     """A boolean that may be left out or empty (false). Raises InvalidValue."""
     word = (once(query, key) or "").lower()
-    if word and word not in _TRUE + _FALSE:
-        raise InvalidValue(f"Valid {key} values are: {', '.join(_TRUE + _FALSE)}")
-    return word in _TRUE
+    if word and word not in YES + NO:
+        raise InvalidValue(f"Valid {key} values are: {', '.join(YES + NO)}")
+    return word in YES
 
 
 def once(query: Query, key: str) -> str | None:

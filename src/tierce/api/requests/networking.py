@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, model_validator
 
 from tierce.api.requests.container_parts import address
-from tierce.api.requests.fields import Name, Reference
+from tierce.api.requests.fields import LooseName, Name, Reference
 from tierce.api.requests.schema import Params
 
 
@@ -54,4 +54,4 @@ class CreateNetwork(Params):
     """The network to keep on a node. `name` was never looked at."""
 
     neutron_net_id: Name
-    name: Name | None = None
+    name: LooseName | None = None

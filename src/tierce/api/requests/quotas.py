@@ -1,14 +1,12 @@
 """Parameters of setting limits."""
 
 import re
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import PlainValidator, WithJsonSchema
 
-from tierce.api.requests.fields import MAX_INT, between
+from tierce.api.requests.fields import MAX_INT, NO, between
 from tierce.api.requests.schema import Params
-
-_NO: Final = frozenset({"0", "f", "false", "off", "n", "no"})
 
 
 def _limit(value: object) -> int:
@@ -50,4 +48,4 @@ class SetLimits(Params):
 
 def wants_usages(words: list[str]) -> bool:
     """Whether the query parameter `usages` asks for them: unless it is absent or a word for no."""
-    return bool(words) and words[-1].lower() not in _NO
+    return bool(words) and words[-1].lower() not in NO

@@ -88,6 +88,11 @@ def parse(model: type[P], values: Mapping[str, Any], rules: Rules) -> P:
     return parsed
 
 
+def known(model: type[Params], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the model's own fields: for requests of which others were always ignored."""
+    return {name: value for name, value in values.items() if name in model.model_fields}
+
+
 def rules_of(info: pydantic.ValidationInfo) -> Rules:
     """The rules that `parse` was called with, for a validator."""
     assert isinstance(info.context, Rules)
@@ -125,7 +130,8 @@ def _invalid(error: ErrorDetails) -> SchemaInvalid:
         return SchemaInvalid(f"Invalid input for field '{field}'. {_unexpected([str(location[-1])])}", field)
     if error["type"] == "missing" and len(location) == 1:
         return SchemaInvalid(f"'{field}' is a required property", field)
-    value = "***" if SECRET.intersection(location) else _shown(error["input"])
+    secret = SECRET.intersection(location) or _has_secret(error["input"])
+    value = "***" if secret else _shown(error["input"])
     return SchemaInvalid(f"Invalid input for field '{field}'. Value: '{value}'. {_reason(error)}", field)
 
 
@@ -142,6 +148,16 @@ def _reason(error: ErrorDetails) -> str:
     if error["type"] == "too_long":
         return f"It may have at most {error['ctx']['max_length']} items."
     return _SENTENCES.get(error["type"], error["msg"])
+
+
+def _has_secret(value: object) -> bool:
+    """Whether one of the secret fields is in it: what is wrong may be the object around that."""
+    match value:
+        case dict():
+            return not SECRET.isdisjoint(value) or any(map(_has_secret, value.values()))
+        case list():
+            return any(map(_has_secret, value))
+    return False
 
 
 def _shown(value: object) -> str:

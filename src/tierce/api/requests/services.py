@@ -4,18 +4,15 @@ from typing import Annotated
 
 from pydantic import PlainValidator, StringConstraints, WithJsonSchema
 
-from tierce.api.requests.fields import HostName
+from tierce.api.requests.fields import NO, YES, HostName
 from tierce.api.requests.schema import Params
-
-_TRUE = frozenset({"1", "t", "true", "on", "y", "yes"})
-_FALSE = frozenset({"0", "f", "false", "off", "n", "no"})
 
 
 def _flag(value: object) -> bool:
     if isinstance(value, bool):
         return value
-    if isinstance(value, str) and value.lower() in _TRUE | _FALSE:
-        return value.lower() in _TRUE
+    if isinstance(value, str) and value.lower() in YES + NO:
+        return value.lower() in YES
     raise ValueError("It must be a boolean.")
 
 
@@ -30,7 +27,7 @@ _Flag = Annotated[
         {
             "anyOf": [
                 {"type": "boolean"},
-                {"type": "string", "pattern": f"^({'|'.join(map(_any_case, sorted(_TRUE | _FALSE)))})$"},
+                {"type": "string", "pattern": f"^({'|'.join(map(_any_case, sorted(YES + NO)))})$"},
             ]
         }
     ),

@@ -1,7 +1,6 @@
 """`/v1/containers/{ident}/get_archive` and `put_archive`."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import falcon
 from oslo_config import cfg
@@ -10,12 +9,12 @@ from tierce.api import parameters
 from tierce.api.http import Request, answer
 from tierce.api.middleware.body_limit import narrow
 from tierce.api.requests.archives import GetArchive, PutArchive
-from tierce.api.requests.schema import Params, Rules, parse
+from tierce.api.requests.schema import Rules, known, parse
 from tierce.api.versions import Version
 from tierce.control import Services
 from tierce.model.errors import ArchiveTooLarge
 
-_ENCODED_SINCE: Final = Version.of("1.25")
+_ENCODED_SINCE: Final = Version(1, 25)
 """Archives are base64 from here on, and text before."""
 
 _BESIDE: Final = 64 * 1024
@@ -31,7 +30,7 @@ class Archives:
 
     def on_get_get_archive(self, req: Request, resp: falcon.Response, ident: str) -> None:
         given = parameters.single(parameters.query(req))
-        asked = parse(GetArchive, _known(GetArchive, given), Rules(req.version, self._conf))
+        asked = parse(GetArchive, known(GetArchive, given), Rules(req.version, self._conf))
         encoded = req.version >= _ENCODED_SINCE
         answer(resp, 200, self._archives.get(req.caller, ident, asked.path, encoded=encoded))
 
@@ -39,11 +38,7 @@ class Archives:
         limit = self._conf.max_archive_size
         narrow(req, limit * 4 // 3 + _BESIDE, ArchiveTooLarge(limit))
         given = parameters.merged(req, opaque="data")
-        asked = parse(PutArchive, _known(PutArchive, given), Rules(req.version, self._conf))
+        asked = parse(PutArchive, known(PutArchive, given), Rules(req.version, self._conf))
         encoded = req.version >= _ENCODED_SINCE
         self._archives.put(req.caller, ident, asked.path, asked.data, encoded=encoded)
         answer(resp, 200, None)
-
-
-def _known(model: type[Params], given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if name in model.model_fields}

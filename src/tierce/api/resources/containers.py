@@ -72,7 +72,7 @@ class Containers:
     def on_patch_one(self, req: Request, resp: falcon.Response, ident: str) -> None:
         asked = parse(UpdateContainer, parameters.merged(req), Rules(req.version, self._conf))
         row = _addressed(ident, lambda name: self._resizing.update(req.caller, name, asked.to_change()))
-        answer(resp, 200, self._view(req).whole(row, req.host_url))
+        answer(resp, 200, self._view(req).whole(row, req.host_url, self._containers.down_hosts()))
 
     def on_delete_one(self, req: Request, resp: falcon.Response, ident: str) -> None:
         flags = requests.delete(parameters.merged(req), Rules(req.version, self._conf))

@@ -53,4 +53,4 @@ class Lifecycle:
         asked = parse(Rename, parameters.merged(req), Rules(req.version, self._conf))
         row = self._containers.rename(req.caller, ident, asked.name)
         view = ContainerView(self._containers.hidden_fields(req.caller, FIELDS), self._clock.now())
-        answer(resp, 200, view.whole(row, req.host_url))
+        answer(resp, 200, view.whole(row, req.host_url, self._containers.down_hosts()))

@@ -97,7 +97,7 @@ _STATE: Final = ("status", "started_at", "finished_at", "exit_code", "status_det
 """The parameters of `status_detail`, and the node that they are known from."""
 
 _MAY_HAVE_CHANGED: Final = frozenset({Status.RUNNING, Status.PAUSED, Status.RESTARTING})
-"""What is not so for ever, even when nobody asks for anything."""
+"""States that end by themselves too: nobody may know, while the node cannot be asked."""
 
 
 def _array(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 Two habits of the Engine make this more than a call. A container in no network at all is put, at its next
 start, into the one that it was created in: so one that leaves its last network joins the Engine's `none`,
-which in turn suffers no other beside it. And a network that a running container failed to join is noted
+which in turn allows no other beside it. And a network that a running container failed to join is noted
 as if it had joined, so that every later start fails as the joining did: that note is taken back here.
 """
 
@@ -53,7 +53,7 @@ def leave(connection: Connection, ref: str, network: str) -> None:
     """As `Containers.leave` of the protocol."""
     noted = _noted(connection, ref)
     if network in noted.failed:
-        # Only what has joined can leave; but for a network that is gone, of which the note can be dropped.
+        # Only what has joined can leave, so it joins first. If the network is gone, the note can be dropped.
         with contextlib.suppress(RuntimeNotFound):
             connect(connection, ref, NetworkAttachment(network))
     if network in noted.failed | noted.joined:

@@ -1,0 +1,40 @@
+"""Arguments of messages, checked: another program may have sent them. What is wrong raises Invalid."""
+
+import re
+from typing import Any
+
+from tierce.model.container import MAX_CHARACTERS
+from tierce.model.errors import Invalid
+from tierce.model.moments import unix_seconds
+from tierce.networks.base import RequestedNetwork
+
+
+def characters(value: str | int | None) -> int:
+    """A height or width, which travels as text. Only what a terminal can have."""
+    text = str(value)
+    if not re.fullmatch("[0-9]{1,5}", text) or not 1 <= int(text) <= MAX_CHARACTERS:
+        raise Invalid(f"The size of a terminal is from 1 to {MAX_CHARACTERS} characters each way.")
+    return int(text)
+
+
+def seconds(timeout: str | int | None) -> int | None:
+    """Seconds of grace; None leaves them to the runtime."""
+    text = "" if timeout in (None, "None") else str(timeout)
+    if not re.fullmatch("[0-9]{0,9}", text):
+        raise Invalid("The timeout is no number of seconds.")
+    return int(text) if text else None
+
+
+def since(value: str | None) -> float | None:
+    """Unix seconds."""
+    try:
+        return None if value in (None, "None") else unix_seconds(str(value))
+    except ValueError as exc:
+        raise Invalid(f"since: {exc}") from exc
+
+
+def networks(requested: object) -> list[dict[str, Any]]:
+    """The networks of a message that another program may have sent."""
+    if not isinstance(requested, list):
+        raise Invalid("The requested networks are no list.")
+    return [RequestedNetwork.from_wire(item).to_wire() for item in requested]
