@@ -15,15 +15,15 @@ from tests.support.registry import ADDRESS
 from tests.support.runtime_contract import Bench
 from tierce.model.container import BindMount, RuntimeState
 from tierce.model.errors import ExecTimeout, ImageNotFound, ImagePullFailed, RuntimeBadRequest
-from tierce.runtimes.docker import DockerRuntime, SecurityDefaults
+from tierce.runtimes.docker import DockerRuntime, NodeDefaults
 
 CAP_MKNOD = 1 << 27
-SECURE = SecurityDefaults(no_new_privileges=True, pids_limit=100, drop_capabilities=("MKNOD",))
+SECURE = NodeDefaults(no_new_privileges=True, pids_limit=100, drop_capabilities=("MKNOD",))
 
 
 @pytest.fixture
 def bench(docker_engine: str) -> Iterator[Bench]:
-    bench = Bench(DockerRuntime(docker_engine, security=SECURE), {"tierce.test": uuid.uuid4().hex})
+    bench = Bench(DockerRuntime(docker_engine, defaults=SECURE), {"tierce.test": uuid.uuid4().hex})
     yield bench
     bench.clear()
     bench.runtime.close()

@@ -57,6 +57,12 @@ OPTIONS = [
     ),
     cfg.IntOpt("maximum_memory", default=8192, help="Most `memory` (MiB) of a request."),
     cfg.IntOpt("default_memory", default=512, min=0, help="`memory` (MiB) of a request that gives none."),
+    cfg.IntOpt(
+        "default_memory_swap",
+        min=-1,
+        help="Most of memory and swap together (MiB) of a container, at least its memory; -1 is no limit "
+        "(unset: twice its memory).",
+    ),
     cfg.IntOpt("minimum_disk", default=1, help="Least `disk` (GiB) of a request."),
     cfg.IntOpt("maximum_disk", default=160, help="Most `disk` (GiB) of a request."),
     cfg.IntOpt(

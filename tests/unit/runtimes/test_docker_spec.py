@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from tierce.model.container import BindMount, Healthcheck, NetworkAttachment, RestartPolicy, RuntimeSpec
-from tierce.runtimes.docker.spec import SecurityDefaults, create_body, endpoint_config
+from tierce.runtimes.docker.spec import NodeDefaults, create_body, endpoint_config, update_body
 
-OPEN = SecurityDefaults(no_new_privileges=False, pids_limit=0)
-STRICT = SecurityDefaults(no_new_privileges=True, pids_limit=4096, drop_capabilities=("MKNOD", "AUDIT_WRITE"))
+MIB = 1024 * 1024
+OPEN = NodeDefaults(no_new_privileges=False, pids_limit=0)
+STRICT = NodeDefaults(no_new_privileges=True, pids_limit=4096, drop_capabilities=("MKNOD", "AUDIT_WRITE"))
 LEAST = RuntimeSpec(name="zun-1", image="busybox:1")
 
 
@@ -77,6 +78,7 @@ def test_the_whole_body() -> None:
         "HostConfig": {
             "NetworkMode": "front",
             "Memory": 67_108_864,
+            "MemorySwap": 134_217_728,
             "CpuShares": 512,
             "CpusetCpus": "0,2",
             "CpusetMems": "0",
@@ -112,6 +114,16 @@ def test_host_options(changes: dict[str, Any], host_config: dict[str, Any]) -> N
     security = STRICT if changes.get("privileged") else OPEN
     body = create_body(dataclasses.replace(LEAST, **changes), security)
     assert body["HostConfig"] == {"NetworkMode": "none", **host_config}
+
+
+@pytest.mark.parametrize(
+    ("option", "limit"), [(None, 128 * MIB), (-1, -1), (96, 96 * MIB), (0, 64 * MIB), (16, 64 * MIB)]
+)
+def test_memory_and_swap_together_are_at_least_the_memory(option: int | None, limit: int) -> None:
+    defaults = dataclasses.replace(OPEN, memory_swap=option)
+    created = create_body(dataclasses.replace(LEAST, memory=64), defaults)["HostConfig"]
+    assert created["MemorySwap"] == limit
+    assert update_body(64, None, (), defaults) == {"Memory": 64 * MIB, "MemorySwap": limit}
 
 
 @pytest.mark.parametrize(

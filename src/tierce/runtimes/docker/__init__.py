@@ -1,6 +1,6 @@
 """The Docker Engine as a runtime."""
 
 from tierce.runtimes.docker.runtime import DockerRuntime
-from tierce.runtimes.docker.spec import SecurityDefaults
+from tierce.runtimes.docker.spec import NodeDefaults
 
-__all__ = ["DockerRuntime", "SecurityDefaults"]
+__all__ = ["DockerRuntime", "NodeDefaults"]

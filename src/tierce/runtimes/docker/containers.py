@@ -18,7 +18,7 @@ from tierce.model.errors import RuntimeConflict, RuntimeFailure, RuntimeNotFound
 from tierce.runtimes.docker import endpoints, execs, fingerprint, images, logs, report, stats
 from tierce.runtimes.docker.connection import Connection, json_filter, label_filter
 from tierce.runtimes.docker.events import EngineEvents
-from tierce.runtimes.docker.spec import SecurityDefaults, create_body, update_body
+from tierce.runtimes.docker.spec import NodeDefaults, create_body, update_body
 
 _ENGINE_GRACE = 10
 """Seconds that the Engine waits after a stop signal when it is not told how long."""
@@ -33,9 +33,9 @@ _GOING = frozenset({RuntimeState.REMOVING, RuntimeState.DEAD})
 class EngineContainers:
     """`Containers` of `runtimes/base.py`."""
 
-    def __init__(self, connection: Connection, security: SecurityDefaults) -> None:
+    def __init__(self, connection: Connection, defaults: NodeDefaults) -> None:
         self._connection = connection
-        self._security = security
+        self._defaults = defaults
 
     def fingerprint(self) -> NodeFacts:
         with report.readable():
@@ -43,7 +43,7 @@ class EngineContainers:
 
     def create(self, spec: RuntimeSpec) -> str:
         """As the protocol says. RuntimeConflict when the name belongs to a container without our labels."""
-        body = create_body(spec, self._security)
+        body = create_body(spec, self._defaults)
         try:
             container_id, joined = self._create(spec.name, body), set[str]()
         except RuntimeConflict:
@@ -109,7 +109,7 @@ class EngineContainers:
     def resize(
         self, ref: str, memory: int | None, cpus: float | None, cpuset_cpus: Sequence[int] = ()
     ) -> None:
-        body = update_body(memory, cpus, cpuset_cpus)
+        body = update_body(memory, cpus, cpuset_cpus, self._defaults)
         self._connection.call("POST", "/containers/{}/update", ref, body=body)
 
     def commit(self, ref: str, repository: str, tag: str) -> ImageFacts:

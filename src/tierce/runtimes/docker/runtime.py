@@ -7,13 +7,13 @@ from tierce.runtimes.docker.connection import Connection
 from tierce.runtimes.docker.containers import EngineContainers
 from tierce.runtimes.docker.images import EngineImages
 from tierce.runtimes.docker.networks import BridgeNetworks
-from tierce.runtimes.docker.spec import SecurityDefaults
+from tierce.runtimes.docker.spec import NodeDefaults
 from tierce.runtimes.docker.terminals import EngineTerminals
 
 _SPARE_CONNECTIONS = 8
 """For what is not one of the agent's workers: its event stream, inventory, and synchronous requests."""
 
-_SECURE = SecurityDefaults()
+_DEFAULTS = NodeDefaults()
 
 
 class DockerRuntime:
@@ -28,11 +28,11 @@ class DockerRuntime:
         api_version: str = "auto",
         timeout: float = 60,
         pool_size: int = 40,
-        security: SecurityDefaults = _SECURE,
+        defaults: NodeDefaults = _DEFAULTS,
     ) -> None:
         """`timeout` in seconds; `pool_size` connections are kept open at most, more are made when needed."""
         self._connection = Connection(api_url, api_version=api_version, timeout=timeout, pool_size=pool_size)
-        self._containers = EngineContainers(self._connection, security)
+        self._containers = EngineContainers(self._connection, defaults)
         self._terminals = EngineTerminals(self._connection)
         self._archives = EngineArchives(self._connection)
         self._images = EngineImages(self._connection)
@@ -40,16 +40,17 @@ class DockerRuntime:
 
     @classmethod
     def from_conf(cls, conf: cfg.ConfigOpts) -> "DockerRuntime":
-        """By the options of `[docker]` and `[agent]`."""
+        """By the options of `[docker]` and `[agent]`, and `default_memory_swap`."""
         return cls(
             conf.docker.api_url,
             api_version=conf.docker.docker_remote_api_version,
             timeout=conf.docker.default_timeout,
             pool_size=conf.agent.workers + _SPARE_CONNECTIONS,
-            security=SecurityDefaults(
+            defaults=NodeDefaults(
                 no_new_privileges=conf.agent.no_new_privileges,
                 pids_limit=conf.agent.pids_limit,
                 drop_capabilities=tuple(conf.agent.drop_capabilities),
+                memory_swap=conf.default_memory_swap,
             ),
         )
 

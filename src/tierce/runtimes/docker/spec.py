@@ -17,15 +17,21 @@ _CPU_SHARES = 1024  # of one CPU
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class SecurityDefaults:
-    """What every container that is not privileged gets; a `pids_limit` of 0 is none."""
+class NodeDefaults:
+    """What a node gives its containers.
+
+    `memory_swap`, in MiB, is the most of memory and swap together where memory is limited: -1 is no limit,
+    None twice the memory, as the Engine has it. The others are for those that are not privileged; a
+    `pids_limit` of 0 is none.
+    """
 
     no_new_privileges: bool = True
     pids_limit: int = 4096
     drop_capabilities: Sequence[str] = ()
+    memory_swap: int | None = None
 
 
-def create_body(spec: RuntimeSpec, security: SecurityDefaults) -> dict[str, Any]:
+def create_body(spec: RuntimeSpec, defaults: NodeDefaults) -> dict[str, Any]:
     """The body of `POST /containers/create`; `spec.networks` after the first are not in it."""
     optional = {
         "Cmd": list(spec.command),
@@ -42,20 +48,17 @@ def create_body(spec: RuntimeSpec, security: SecurityDefaults) -> dict[str, Any]
     return {
         "Image": spec.image,
         "Labels": {**spec.labels, **spec.owner_labels},
-        "HostConfig": _host_config(spec, security),
+        "HostConfig": _host_config(spec, defaults),
         **_meant(optional),
     }
 
 
-def update_body(memory: int | None, cpus: float | None, cpuset_cpus: Sequence[int] = ()) -> dict[str, Any]:
-    """The body of `POST /containers/{id}/update`.
-
-    Memory and swap go in one call, or the new memory may pass the old swap limit. Their sum is twice the
-    memory, as creation leaves it to the Engine.
-    """
+def update_body(
+    memory: int | None, cpus: float | None, cpuset_cpus: Sequence[int], defaults: NodeDefaults
+) -> dict[str, Any]:
+    """The body of `POST /containers/{id}/update`; memory in MiB."""
     limits = {
-        "Memory": memory and memory * _MIB,
-        "MemorySwap": memory and 2 * memory * _MIB,
+        **_memory(memory, defaults),
         "CpuShares": cpus and int(_CPU_SHARES * cpus),
         "CpusetCpus": _numbers(cpuset_cpus),
     }
@@ -75,6 +78,14 @@ def _meant(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value}
 
 
+def _memory(memory: int | None, defaults: NodeDefaults) -> dict[str, Any]:
+    """Memory and swap, together: or a new memory may pass the old limit of both."""
+    if not memory:
+        return {}
+    both = 2 * memory if defaults.memory_swap is None else defaults.memory_swap
+    return {"Memory": memory * _MIB, "MemorySwap": -1 if both < 0 else max(both, memory) * _MIB}
+
+
 def _numbers(numbers: Sequence[int]) -> str:
     return ",".join(map(str, numbers))
 
@@ -89,9 +100,9 @@ def _primary_network(spec: RuntimeSpec) -> dict[str, Any]:
     }
 
 
-def _host_config(spec: RuntimeSpec, security: SecurityDefaults) -> dict[str, Any]:
+def _host_config(spec: RuntimeSpec, defaults: NodeDefaults) -> dict[str, Any]:
     optional = {
-        "Memory": spec.memory and spec.memory * _MIB,
+        **_memory(spec.memory, defaults),
         "CpuShares": spec.cpus and int(_CPU_SHARES * spec.cpus),
         "CpusetCpus": _numbers(spec.cpuset_cpus),
         "CpusetMems": _numbers(spec.cpuset_mems),
@@ -105,7 +116,7 @@ def _host_config(spec: RuntimeSpec, security: SecurityDefaults) -> dict[str, Any
             for mount in spec.mounts
         ],
         "Privileged": spec.privileged,
-        **({} if spec.privileged else _confinement(security)),
+        **({} if spec.privileged else _confinement(defaults)),
     }
     return {"NetworkMode": _network_mode(spec), **_meant(optional)}
 
@@ -119,11 +130,11 @@ def _network_mode(spec: RuntimeSpec) -> str:
     return primary.network if primary and primary.mac_address else "none"
 
 
-def _confinement(security: SecurityDefaults) -> dict[str, Any]:
+def _confinement(defaults: NodeDefaults) -> dict[str, Any]:
     return {
-        "SecurityOpt": ["no-new-privileges"] if security.no_new_privileges else [],
-        "PidsLimit": security.pids_limit,
-        "CapDrop": list(security.drop_capabilities),
+        "SecurityOpt": ["no-new-privileges"] if defaults.no_new_privileges else [],
+        "PidsLimit": defaults.pids_limit,
+        "CapDrop": list(defaults.drop_capabilities),
     }
 
 
