@@ -14,11 +14,13 @@ from typing import Final
 from oslo_config import cfg
 
 from tierce.cli import policy
+from tierce.config.ignored import ignored
 from tierce.db import engine, registries, schema, services
 from tierce.db.engine import DATABASE_TROUBLE, Database
 from tierce.db.secrets import Keyring
 from tierce.model.clock import Clock, SystemClock
 from tierce.model.errors import DatabaseBusy, InvalidEncryptionKey
+from tierce.rpc.threads import use_threads
 
 
 class Code(enum.IntEnum):
@@ -60,6 +62,7 @@ def run(_args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
 
 
 def _results(conf: cfg.ConfigOpts, database: Database, clock: Clock) -> Iterator[tuple[str, Result]]:
+    yield "Configuration", _configuration(conf)
     yield "Policy file", _policy_file(conf)
     schema_result = _schema(database)
     yield "Database schema", schema_result
@@ -67,6 +70,12 @@ def _results(conf: cfg.ConfigOpts, database: Database, clock: Clock) -> Iterator
         return  # the rest reads tables
     yield "Encryption keys", _keys(conf, database)
     yield "Node agents", _agents(conf, database, clock)
+
+
+def _configuration(conf: cfg.ConfigOpts) -> Result:
+    use_threads()  # the library of the bus is asked for its options
+    unread = ignored(conf)
+    return Result(Code.WARNING, f"Nobody reads {', '.join(unread)}.") if unread else Result(Code.SUCCESS)
 
 
 def _policy_file(conf: cfg.ConfigOpts) -> Result:

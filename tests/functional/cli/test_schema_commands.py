@@ -34,15 +34,18 @@ def policy(tmp_path: pathlib.Path) -> pathlib.Path:
 
 
 @pytest.fixture
-def run(
-    tmp_path: pathlib.Path, file: pathlib.Path, policy: pathlib.Path, capsys: pytest.CaptureFixture[str]
-) -> Run:
-    """Runs a command; exit status, output and complaints."""
-    configuration = tmp_path / "tierce.conf"
-    configuration.write_text(
+def configuration(tmp_path: pathlib.Path, file: pathlib.Path, policy: pathlib.Path) -> pathlib.Path:
+    path = tmp_path / "tierce.conf"
+    path.write_text(
         f"[DEFAULT]\nauth_encryption_key = {FIRST}\nauth_encryption_key = {SECOND}\n"
         f"[database]\nconnection = sqlite:///{file}\n[oslo_policy]\npolicy_file = {policy}\n"
     )
+    return path
+
+
+@pytest.fixture
+def run(configuration: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command; exit status, output and complaints."""
 
     def run(line: str) -> tuple[int, str, str]:
         code = main(["--config-file", os.fspath(configuration), *line.split()])
@@ -144,7 +147,22 @@ def test_all_is_well(run: Run) -> None:
     code, output, _ = run("status upgrade check")
     assert code == 0
     assert results(output) == dict.fromkeys(
-        ("Policy file", "Database schema", "Encryption keys", "Node agents"), "Result: Success"
+        ("Configuration", "Policy file", "Database schema", "Encryption keys", "Node agents"),
+        "Result: Success",
+    )
+
+
+@pytest.mark.usefixtures("database")
+def test_options_that_nobody_reads_are_named(run: Run, configuration: pathlib.Path) -> None:
+    """A file of the reference implementation has many, and a misspelt one would not be noticed else."""
+    read = "[healthcheck]\ndetailed = true\n[oslo_messaging_rabbit]\nssl = true\n[DEFAULT]\nuse-json = true\n"
+    unread = "[network]\ndriver = kuryr\n[compute]\nram_alocation_ratio = 2\n"
+    with configuration.open("a") as file:
+        file.write(read + unread)
+    code, output, _ = run("status upgrade check")
+    assert code == 1
+    assert results(output)["Configuration"].endswith(
+        "Nobody reads [network] driver, [compute] ram_alocation_ratio."
     )
 
 
