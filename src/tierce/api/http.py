@@ -1,8 +1,9 @@
 """A request as the middleware leaves it, and the ways to answer one."""
 
 import functools
+import itertools
 import urllib.parse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import falcon
@@ -13,6 +14,10 @@ from tierce.model.context import RequestContext
 
 _LOGGED: Final = 200
 """Characters of a path that the log has: more than any that leads somewhere."""
+
+
+_PIECE: Final = 64 * 1024
+"""Characters of a long text that are sent at a time."""
 
 
 class Request(falcon.Request):
@@ -55,6 +60,17 @@ def answer(resp: falcon.Response, status: int, value: Any, location: str | None 
     respond(resp, status, document(value))
     if location is not None:
         resp.set_header("Location", location)
+
+
+def answer_with_base64(resp: falcon.Response, name: str, base64: str, rest: Mapping[str, Any]) -> None:
+    """Answer 200 with an object: a long text, which JSON has as it is, and then the rest, which is not empty.
+
+    The text is sent piece by piece. As part of a document it would be in memory twice more.
+    """
+    before, after = document({name: ""})[:-2], b'",' + document(rest)[1:]
+    pieces = (base64[start : start + _PIECE].encode() for start in range(0, len(base64), _PIECE))
+    resp.status = 200
+    resp.set_stream(itertools.chain((before,), pieces, (after,)), len(before) + len(base64) + len(after))
 
 
 def accepted(resp: falcon.Response) -> None:

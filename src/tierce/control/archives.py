@@ -23,13 +23,15 @@ class Archives:
         self._calls = calls
         self._compute = compute
 
-    def get(self, context: RequestContext, ident: str, path: str, *, encoded: bool) -> dict[str, Any]:
-        """What is at `path`: `data`, a tar file, and its `stat`. Raises Invalid for text that is none."""
+    def get(
+        self, context: RequestContext, ident: str, path: str, *, encoded: bool
+    ) -> tuple[str, dict[str, Any]]:
+        """A tar file of what is at `path`, and its `stat`. Raises Invalid for text that is none."""
         with self._calls.to_node_of(context, ident, "get_archive") as (container, host):
             data, stat = self._compute.container_get_archive(
                 context, host, container, path=path, encode_data=encoded
             )
-        return {"data": data, "stat": stat}
+        return data, stat
 
     def put(self, context: RequestContext, ident: str, path: str, data: str, *, encoded: bool) -> None:
         """Unpack `data`, a tar file, into the directory `path`.

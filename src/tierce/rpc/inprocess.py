@@ -32,22 +32,36 @@ Address = tuple[str, str, str | None]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Packed:
-    """A head, and values by name: all of it JSON but the values that are long texts."""
+    """A head, and values by name: all of it JSON but long texts that are a value, or an item of one."""
 
     json: str
-    long_texts: dict[str, str]
+    long_texts: dict[tuple[str, int | None], str]
+    """By the name of the value, and the place in it."""
 
     @classmethod
     def of(cls, head: Any, values: dict[str, Any]) -> "_Packed":
-        long = {
-            name: value for name, value in values.items() if isinstance(value, str) and len(value) > _LONG
-        }
-        rest = {name: value for name, value in values.items() if name not in long}
+        long: dict[tuple[str, int | None], str] = {}
+        rest = dict(values)
+        for name, value in values.items():
+            if _is_long(value):
+                long[name, None], rest[name] = value, None
+            elif isinstance(value, list | tuple):
+                long |= {(name, place): item for place, item in enumerate(value) if _is_long(item)}
+                rest[name] = [None if _is_long(item) else item for item in value]
         return cls(jsonutils.dumps([head, rest]), long)
 
     def opened(self) -> tuple[Any, dict[str, Any]]:
-        head, rest = jsonutils.loads(self.json)
-        return head, rest | self.long_texts
+        head, values = jsonutils.loads(self.json)
+        for (name, place), text in self.long_texts.items():
+            if place is None:
+                values[name] = text
+            else:
+                values[name][place] = text
+        return head, values
+
+
+def _is_long(value: object) -> bool:
+    return isinstance(value, str) and len(value) > _LONG
 
 
 @dataclasses.dataclass(slots=True)

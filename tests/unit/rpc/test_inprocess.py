@@ -67,6 +67,20 @@ def test_a_call_returns_what_the_endpoint_returned(stopped: list[Any]) -> None:
     assert client(transport).call({}, "tell", what={"a": [1, None, "ü"]}) == {"a": [1, None, "ü"]}
 
 
+@pytest.mark.parametrize(
+    "wrap", [lambda text: text, lambda text: [text, {"a": 1}, text]], ids=["as a value", "as an item of one"]
+)
+def test_long_texts_are_handed_over_without_a_copy(stopped: list[Any], wrap: Callable[[str], Any]) -> None:
+    transport, text = connect(), "x" * 100_000
+    stopped.append(server(transport, "one", Recorder()))
+    stopped[0].start()
+
+    returned = client(transport).call({}, "tell", what=wrap(text))
+
+    assert returned == wrap(text)
+    assert (returned if isinstance(returned, str) else returned[2]) is text
+
+
 def test_a_cast_reaches_the_server_that_it_names(stopped: list[Any]) -> None:
     transport, one, two = connect(), Recorder(), Recorder()
     stopped += [server(transport, "one", one), server(transport, "two", two)]

@@ -6,7 +6,7 @@ import falcon
 from oslo_config import cfg
 
 from tierce.api import parameters
-from tierce.api.http import Request, answer
+from tierce.api.http import Request, answer, answer_with_base64
 from tierce.api.middleware.body_limit import narrow
 from tierce.api.requests.archives import GetArchive, PutArchive
 from tierce.api.requests.schema import Rules, known, parse
@@ -32,7 +32,11 @@ class Archives:
         given = parameters.single(parameters.query(req))
         asked = parse(GetArchive, known(GetArchive, given), Rules(req.version, self._conf))
         encoded = req.version >= _ENCODED_SINCE
-        answer(resp, 200, self._archives.get(req.caller, ident, asked.path, encoded=encoded))
+        data, stat = self._archives.get(req.caller, ident, asked.path, encoded=encoded)
+        if encoded:
+            answer_with_base64(resp, "data", data, {"stat": stat})
+        else:
+            answer(resp, 200, {"data": data, "stat": stat})
 
     def on_post_put_archive(self, req: Request, resp: falcon.Response, ident: str) -> None:
         limit = self._conf.max_archive_size
