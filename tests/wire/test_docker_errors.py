@@ -7,12 +7,20 @@ import json
 import pathlib
 import threading
 import time
+import urllib.parse
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.support.scripted_engine import VERSION, Answer, Request, ScriptedEngine, scripted_engine
+from tests.support.scripted_engine import (
+    VERSION,
+    Answer,
+    Request,
+    Script,
+    ScriptedEngine,
+    scripted_engine,
+)
 from tierce.model.container import FoundImage, RuntimeEvent, RuntimeSpec, RuntimeState
 from tierce.model.errors import (
     ExecTimeout,
@@ -44,6 +52,9 @@ class Bench:
         def script(request: Request) -> Answer | None:
             return next(turns[request.line]) if request.line in turns else None
 
+        return self.scripted(script, version)
+
+    def scripted(self, script: Script, version: dict[str, str] = VERSION) -> ScriptedEngine:
         return self._stack.enter_context(scripted_engine(self.socket, script, version))
 
     def docker(self, **options: Any) -> DockerRuntime:
@@ -382,7 +393,7 @@ def test_a_network_with_active_endpoints_is_a_conflict(bench: Bench) -> None:
 
 # --- streams --------------------------------------------------------------------------------------
 
-LOGS = "GET /containers/zun-1/logs?stdout=1&stderr=1&timestamps=0&tail=all"
+LOGS = "GET /containers/zun-1/logs?stdout=1&stderr=1&timestamps=0&tail=262144"
 
 
 def test_logs_without_a_terminal_lose_nothing_but_their_frames(bench: Bench) -> None:
@@ -407,6 +418,51 @@ def test_logs_that_dry_up_or_end_early_give_what_was_read_and_say_so(bench: Benc
 def test_logs_that_end_in_a_frame_give_what_was_read_and_say_so(bench: Bench) -> None:
     bench.engine({INSPECT: inspection("running"), LOGS: Answer(pieces=[frame(b"one two")[:-4]])})
     assert bench.docker().containers.logs("zun-1") == b"one\n[the stream ended early]\n"
+
+
+class Log:
+    """A log, given as the Engine does: of the last lines of both streams, those of the streams asked for.
+
+    `given` counts the lines that were read for it.
+    """
+
+    def __init__(self, frames: list[tuple[bytes, int]]) -> None:
+        self.frames = frames
+        self.given = 0
+
+    def answer(self, request: Request) -> Answer | None:
+        if request.target == "/containers/zun-1/json":
+            return inspection("running")
+        asked = dict(urllib.parse.parse_qsl(request.target.partition("?")[2]))
+        streams = [number for number, name in ((1, "stdout"), (2, "stderr")) if asked[name] == "1"]
+        first = 0 if asked["tail"] == "all" else max(0, len(self.frames) - int(asked["tail"]))
+        last = self.frames[first:]
+        self.given += len(last)
+        return Answer(pieces=[b"".join(frame(text, number) for text, number in last if number in streams)])
+
+
+@pytest.mark.parametrize("line", [b"\n", b"short\n", b"x" * 99 + b"\n"], ids=["empty", "short", "long"])
+def test_the_newest_bytes_of_a_long_log_are_found_without_reading_it_all(bench: Bench, line: bytes) -> None:
+    log, limit = Log([(b"old" + line, 1)] * 100_000 + [(line, 1)] * 6400), 6400
+    bench.scripted(log.answer)
+    assert bench.docker().containers.logs("zun-1", limit=limit) == (line * limit)[-limit:]
+    assert log.given < 3 * limit
+
+
+@pytest.mark.parametrize("size", [0, 1, 99, 100, 101, 799, 800, 801, 6399, 6400])
+@pytest.mark.parametrize("streams", [{}, {"stderr": False}, {"stdout": False}])
+def test_a_log_within_the_limit_is_given_whole(bench: Bench, size: int, streams: dict[str, bool]) -> None:
+    wanted, other = (2, 1) if "stdout" in streams else (1, 2)
+    log = Log([(b"\n", wanted)] * size + [(b"noise\n", other)] * (7000 if streams else 0))
+    bench.scripted(log.answer)
+    assert bench.docker().containers.logs("zun-1", limit=6400, **streams) == b"\n" * size
+
+
+def test_a_log_is_read_once_when_few_lines_are_asked_for(bench: Bench) -> None:
+    log = Log([(b"line\n", 1)] * 9000)
+    bench.scripted(log.answer)
+    assert bench.docker().containers.logs("zun-1", limit=6400, tail=3) == b"line\n" * 3
+    assert log.given == 3
 
 
 def _exec(*inspections: dict[str, Any], output: Any = ()) -> Answers:

@@ -1,4 +1,8 @@
-"""What a container wrote, from `GET /containers/{id}/logs`."""
+"""What a container wrote, from `GET /containers/{id}/logs`.
+
+The Engine takes seconds for a million lines, and a log may have a hundred millions, so the newest bytes are
+looked for from its end: among few lines first, then among more.
+"""
 
 from collections.abc import Iterable, Iterator
 
@@ -20,16 +24,28 @@ def read(
     limit: int,
 ) -> bytes:
     """The newest `limit` bytes; ENDED_EARLY is their end when the Engine stopped in the middle."""
-    params = {
-        "stdout": int(stdout),
-        "stderr": int(stderr),
-        "timestamps": int(timestamps),
-        "tail": "all" if tail is None else str(tail),
-    }
-    if since is not None:
-        params["since"] = f"{since:.9f}"
-    with connection.stream("GET", "/containers/{}/logs", ref, params=params) as stream:
-        return newest(_marked(stream if tty else demultiplex(stream)), limit)
+
+    def last(lines: int | None) -> bytes:
+        params = {
+            "stdout": int(stdout),
+            "stderr": int(stderr),
+            "timestamps": int(timestamps),
+            "tail": "all" if lines is None else str(lines),
+        }
+        if since is not None:
+            params["since"] = f"{since:.9f}"
+        with connection.stream("GET", "/containers/{}/logs", ref, params=params) as stream:
+            return newest(_marked(stream if tty else demultiplex(stream)), limit)
+
+    for lines in (limit // 64, limit // 8, limit):
+        if tail is not None and tail <= lines:
+            break
+        text = last(lines)
+        # A line has its end at least, so fewer bytes than lines are all that there is; but the Engine counts
+        # the lines of both streams, also when it gives those of one.
+        if len(text) >= limit or text.endswith(ENDED_EARLY) or (stdout and stderr and len(text) < lines):
+            return text
+    return last(tail)
 
 
 def _marked(pieces: Iterable[bytes]) -> Iterator[bytes]:
