@@ -69,6 +69,14 @@ class AddressInUse(TierceError):
         super().__init__(f"Another program listens on {host}:{port}. Stop it, or set [api] port.")
 
 
+class AddressUnusable(TierceError):
+    """Nobody listens there, and this program cannot: it has no such address, or no right to the port."""
+
+    def __init__(self, host: str, port: int, reason: OSError) -> None:
+        text = reason.strerror or str(reason)
+        super().__init__(f"The API cannot listen on {host}:{port} ({text}): see [api] host_ip and port.")
+
+
 class _Reader(StreamReader):
     """Receives ahead of the threads that read. Its buffer is larger than any head that they accept."""
 
@@ -322,11 +330,14 @@ class ApiServer:
         self._thread = threading.Thread(target=self._server.serve, name="tierce-http", daemon=True)
 
     def start(self) -> tuple[str, int]:
-        """Listen and serve; returns the address. Raises AddressInUse, or OSError for another reason."""
+        """Listen and serve; returns the address. Raises AddressInUse, AddressUnusable."""
         host, port = self._server.bind_addr
         if port and not self._shared and _listened_on(host, port):
             raise AddressInUse(host, port)
-        self._server.prepare()
+        try:
+            self._server.prepare()
+        except OSError as exc:
+            raise AddressUnusable(host, port, exc) from exc
         self._thread.start()
         address: tuple[str, int] = self._server.bind_addr[:2]
         return address

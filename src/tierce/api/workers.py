@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final, NoReturn
 
-from tierce.api.server import AddressInUse
+from tierce.api.server import AddressInUse, AddressUnusable
 from tierce.model.errors import TierceError
 
 LOG = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ class Workers:
     def run(self) -> int:
         """Keep the workers until SIGTERM or SIGINT; 1 when one ended and none had ever served.
 
-        Raises AddressInUse, or OSError when the address cannot be had for another reason.
+        Raises AddressInUse, AddressUnusable.
         """
         with _reserved(self._host, self._port) as self._port:
             before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
@@ -151,17 +151,23 @@ def _say(pipe: int) -> None:
 
 @contextlib.contextmanager
 def _reserved(host: str, port: int) -> Iterator[int]:
-    """The port, bound so that only this process's children can listen on it. Raises AddressInUse."""
-    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    """The port, bound so that only this process's children can listen on it.
+
+    Raises AddressInUse, AddressUnusable.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except OSError as exc:
+        raise AddressUnusable(host, port, exc) from exc
     with socket.socket(family, kind, protocol) as taken:
         # Connections that have ended are no hindrance; whoever listens is, also when he would share.
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             taken.bind(address)
         except OSError as exc:
-            if exc.errno != errno.EADDRINUSE:
-                raise
-            raise AddressInUse(host, port) from exc
+            if exc.errno == errno.EADDRINUSE:
+                raise AddressInUse(host, port) from exc
+            raise AddressUnusable(host, port, exc) from exc
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         yield taken.getsockname()[1]

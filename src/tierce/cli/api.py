@@ -24,8 +24,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def run(_args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
     """Serve until SIGTERM or SIGINT.
 
-    What refuses the start does so once, before there are workers: raises AddressInUse, SchemaMismatch,
-    DatabaseAway, BusRefused, InvalidValue, InvalidEncryptionKey.
+    What refuses the start does so once, before there are workers: raises AddressInUse, AddressUnusable,
+    SchemaMismatch, DatabaseAway, BusRefused, InvalidValue, InvalidEncryptionKey.
     """
     wiring.prepare(conf)
     service = _Service(conf)

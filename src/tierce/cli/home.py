@@ -238,7 +238,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     commands = home.add_subparsers(dest="home_command", required=True)
     command = commands.add_parser("init", help="make it, or bring it up to date")
     command.add_argument("--home", type=Path, required=True, metavar="DIR", help="the directory")
-    command.add_argument("--port", type=int, help=f"port of the API (default: as it is, else {DEFAULT_PORT})")
+    command.add_argument(
+        "--port", type=_port, help=f"port of the API (default: as it is, else {DEFAULT_PORT})"
+    )
     command.add_argument(
         "--docker", metavar="URL", help=f"where the Engine listens (default: as it is, else {DEFAULT_DOCKER})"
     )
@@ -247,6 +249,13 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         metavar="REF",
         help=f"the image that `openrc` names (default: as it is, else {DEFAULT_DEMO_IMAGE})",
     )
+
+
+def _port(text: str) -> int:
+    # A number that the service refuses must not get into its configuration.
+    if text.isdecimal() and 0 < int(text) < 65536:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is no port: a number from 1 to 65535")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -63,7 +63,10 @@ class Standalone:
         self._api = ApiServer(application, conf.api.host_ip, conf.api.port, conf.api.threads)
 
     def start(self) -> tuple[str, int]:
-        """Start the agent, then the API; the API's address. Raises AddressInUse, NodeTaken."""
+        """Start the agent, then the API; the API's address.
+
+        Raises AddressInUse, AddressUnusable, NodeTaken.
+        """
         self._node.start()
         return self._api.start()
 

@@ -34,8 +34,10 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def run(args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
-    """Do what was asked; the exit status. Errors are one line on standard error."""
+    """Do what was asked; the exit status. Whose users these are and what is wrong goes to standard error."""
     files = UserFiles(Path(conf.api.http_basic_auth_user_file), Path(conf.api.http_basic_project_file))
+    # A service with another configuration has others, and would not know whom this one adds.
+    print(f"Users: {conf.api.http_basic_auth_user_file}", file=sys.stderr)
     try:
         _VERBS[args.verb](files, args)
     except (TierceError, OSError) as exc:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from sqlalchemy import Connection, inspect, text
 
+from tierce.db import address
 from tierce.db.engine import Database
 from tierce.db.tables import ZUN_REVISION
 from tierce.model.errors import DatabaseBusy, TierceError
@@ -100,8 +101,8 @@ def require_current(database: Database) -> None:
     if found != HEAD:
         _require_not_newer(found)
         raise SchemaMismatch(
-            f"The database is at schema {found or 'none'}, this version needs {HEAD}: "
-            "run `tierce db upgrade`."
+            f"The database {address.summary(database.engine.url)} is at schema {found or 'none'}, "
+            f"this version needs {HEAD}: run `tierce db upgrade`."
         )
 
 

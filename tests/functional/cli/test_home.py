@@ -12,6 +12,7 @@ from oslo_policy.policy import DocumentedRuleDefault
 
 from tierce import config
 from tierce.cli import home
+from tierce.cli.main import main
 from tierce.control.policies import list_rules
 from tierce.control.policies.base import OWNER
 
@@ -32,6 +33,13 @@ def sourced(path: Path, variable: str) -> str:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "a $home of spaces"
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "-1", "many"])
+def test_a_port_that_does_not_exist_is_refused_and_leaves_no_home(path: Path, port: str) -> None:
+    with pytest.raises(SystemExit):
+        main(["home", "init", "--home", str(path), f"--port={port}"])
+    assert not path.exists()
 
 
 def test_new_home_is_private(path: Path) -> None:

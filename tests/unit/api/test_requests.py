@@ -114,6 +114,7 @@ def test_values_of_the_environment_and_of_injected_files_are_not_repeated_in_err
         {"image": "nginx", "mounts": [{"destination": "/x", "source": {"hunter2": 1}}]},
         {"image": "nginx", "mounts": [{"type": "bind", "source": "hunter2="}]},
         {"image": "nginx", "mounts": [{"type": "bind", "source": "hunter2=", "destination": "/x"}] * 2},
+        {"image": "nginx", "mounts": {"/x": {"type": "bind", "source": "hunter2="}}},
     ]
     for body in bodies:
         answer = edge.request("POST /v1/containers", body=body)

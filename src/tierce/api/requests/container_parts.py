@@ -32,7 +32,7 @@ from tierce.model.spec import MountRequest
 from tierce.volumes.base import VOLUME_NAME, VOLUME_NAME_RULE
 
 MAX_CONTENTS: Final = 2**24 - 2**16
-"""Characters of an injected file in base64: MariaDB refuses a statement of 16 MiB, in which there is more."""
+"""Characters of an injected file in base64: MariaDB takes a statement of less than 16 MiB, file and all."""
 
 MAX_MOUNTS: Final = 32
 MAX_PORTS: Final = 256

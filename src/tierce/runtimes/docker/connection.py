@@ -22,6 +22,7 @@ import urllib3.exceptions
 
 from tierce.model.archive import Content
 from tierce.model.errors import (
+    InvalidValue,
     RuntimeBadRequest,
     RuntimeConflict,
     RuntimeFailure,
@@ -97,9 +98,17 @@ class Connection:
     """Calls to one Engine, from any thread."""
 
     def __init__(self, api_url: str, *, api_version: str, timeout: float, pool_size: int) -> None:
-        """`api_version` is one such as 1.44, or auto; `timeout` (s) bounds each wait for the Engine."""
-        # A version given here keeps docker-py from asking the Engine now.
-        self._session = docker.APIClient(base_url=api_url, version=NEWEST_API)
+        """`api_version` is one such as 1.44, or auto; `timeout` (s) bounds each wait for the Engine.
+
+        Raises InvalidValue for what is no URL of an Engine.
+        """
+        try:
+            # A version given here keeps docker-py from asking the Engine now.
+            self._session = docker.APIClient(base_url=api_url, version=NEWEST_API)
+        except docker.errors.DockerException as exc:
+            raise InvalidValue(
+                "`[docker] api_url` is no URL of an Engine, such as unix:///var/run/docker.sock or tcp://HOST:PORT."
+            ) from exc
         self._session.trust_env = False  # no proxy stands between an agent and its Engine
         # The Engine would compress archives, and streams are handed on as they arrive.
         self._session.headers["Accept-Encoding"] = "identity"
