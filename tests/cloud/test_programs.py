@@ -88,7 +88,7 @@ def test_an_agent_that_was_stopped_leaves_its_node_to_another_machine(alone: Pro
 
 
 @pytest.mark.parametrize("wrong", ["password", "vhost"])
-def test_an_agent_that_the_bus_does_not_let_in_says_so_and_gives_its_node_up(
+def test_an_agent_that_the_bus_does_not_let_in_says_so_and_its_node_is_never_up(
     alone: Programs, rabbitmq: RabbitMQ, wrong: str
 ) -> None:
     alone.api.start()
@@ -102,7 +102,7 @@ def test_an_agent_that_the_bus_does_not_let_in_says_so_and_gives_its_node_up(
     assert "Traceback" not in agent.log
     assert url not in agent.log
     assert "hunter2" not in agent.log
-    alone.wait_state("node1", "down")
+    assert Http(alone).call("GET", "/services")["services"] == []
 
 
 def test_an_agent_stops_while_the_bus_is_silent_and_gives_its_node_up(

@@ -4,6 +4,7 @@ import dataclasses
 import datetime
 import functools
 import pathlib
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -12,11 +13,13 @@ import pytest
 from tests.support.client import IMAGE, Client
 from tests.support.cloud import FACTS, Cloud
 from tests.support.threads import at_once
+from tests.support.zun import zun_creates
 from tierce.db import actions, containers, nodes
 from tierce.db.engine import Database
 from tierce.db.tables import Container
-from tierce.model.context import RequestContext
+from tierce.model.context import RequestContext, service_context
 from tierce.model.errors import StaleObject
+from tierce.model.numa import Cell
 
 NewCloud = Callable[..., Cloud]
 NOW = datetime.datetime.fromisoformat("2026-11-01T10:00:00")
@@ -94,6 +97,43 @@ def test_changes_of_one_container_at_the_same_moment_are_all_made(new_cloud: New
         changes = [(rename, "a"), (rename, "b"), (describe, "c"), (describe, "d")]
         answers = at_once([functools.partial(do, f"{name}{moment}") for do, name in changes])
         assert Counter(answers) == {200: 4}
+
+
+def test_a_zun_api_s_change_of_size_is_made_although_others_change_the_container(new_cloud: NewCloud) -> None:
+    cloud = new_cloud()
+    cloud.start_node("node1")
+    uuid = cloud.client.created()
+    row = cloud.row(uuid)
+
+    def rename(name: str) -> str:
+        return str(cloud.client.call(f"POST /containers/{uuid}/rename?name={name}", version="1.13")["name"])
+
+    def resize(memory: str) -> str:
+        patch = {"memory": memory}
+        return str(cloud.compute.container_update(service_context(), "node1", row, patch=patch)["memory"])
+
+    for moment in range(100, 110):
+        changes = [(rename, f"a{moment}"), (resize, f"{moment}"), (rename, f"b{moment}")]
+        answers = at_once([functools.partial(do, wanted) for do, wanted in changes])
+        assert answers == [wanted for _, wanted in changes]
+
+
+def test_cpus_that_are_left_to_the_node_are_taken_although_others_change_the_container(
+    new_cloud: NewCloud,
+) -> None:
+    cells = dataclasses.replace(FACTS, numa=[Cell(0, range(16), 4096)])
+    cloud = new_cloud(facts=cells, compute={"enable_cpu_pinning": True})
+    taking = threading.Semaphore(0)
+    cloud.observer = lambda _, step, moment: (
+        taking.release() if (step, moment) == ("cpus", "before") else None
+    )
+    cloud.start_node("node1")
+    for round_ in range(8):
+        uuid = zun_creates(cloud, cpu=1, cpu_policy="dedicated")
+        assert taking.acquire(timeout=20)
+        line = f"POST /containers/{uuid}/rename?name=r{round_}-"
+        at_once([lambda n=n, line=line: cloud.client.request(f"{line}{n}", version="1.13") for n in range(4)])
+        assert cloud.client.wait(uuid, "Running", "Error")["status_reason"] is None
 
 
 def test_the_last_cpu_is_claimed_once(new_cloud: NewCloud) -> None:

@@ -16,7 +16,7 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import delete, select
 
-from tierce.db import actions, containers
+from tierce.db import actions, containers, zun_actions
 from tierce.db.actions import State
 from tierce.db.engine import Database
 from tierce.db.tables import Container, ContainerAction
@@ -213,7 +213,9 @@ def adopt(database: Database, **changes: Any) -> bool:
     arguments = {"action": "stop", "container_uuid": "a", "request_id": "req-1", **changes}
     held = {"task_state": "container_stopping"}
     return database.write(
-        lambda session: actions.adopt(session, host="node1", arguments={"timeout": 3}, held=held, **arguments)
+        lambda session: zun_actions.adopt(
+            session, host="node1", arguments={"timeout": 3}, held=held, **arguments
+        )
     )
 
 

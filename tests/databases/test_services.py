@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from sqlalchemy import delete, update
+from sqlalchemy.orm import Session
 
 from tests.support.threads import at_once
 from tierce.db import services
@@ -29,7 +30,11 @@ def beat(
 
 
 def register(database: Database, writer: services.Writer, now: datetime.datetime = NOW) -> None:
-    database.write(lambda session: services.register(session, "node1", "nova", now, writer, down_time=180))
+    def work(session: Session) -> None:
+        services.register(session, "node1", now, writer, down_time=180)
+        services.beat(session, "node1", "nova", now, writer)
+
+    database.write(work)
 
 
 def row(database: Database) -> Service:

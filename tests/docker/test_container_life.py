@@ -249,6 +249,12 @@ class TestWhatReachesDocker:
         ann.call("POST", f"/containers/{ident}/stop")
         ann.wait(ident, None)
 
+    def test_a_kill_ends_an_hour_of_grace(self, ann: Http) -> None:
+        ident = run(ann)
+        ann.call("POST", f"/containers/{ident}/stop?timeout=3600")
+        ann.call("POST", f"/containers/{ident}/kill")
+        assert ann.wait(ident, "Stopped")["status_reason"] is None
+
     def test_a_signal(self, ann: Http) -> None:
         ident = run(ann, command=["sh", "-c", "trap 'echo got it' USR1; while true; do sleep 0.02; done"])
         until(lambda: "SigCgt:\t0000000000000000" not in execute(ann, ident, "cat", "/proc/1/status")[1])

@@ -12,6 +12,7 @@ from tests.support.cloud import FACTS, Cloud
 from tests.support.waiting import until
 from tests.support.zun import zun_records
 from tierce.db.tables import Container, ContainerAction
+from tierce.model.errors import RuntimeFailure
 
 NewCloud = Callable[..., Cloud]
 
@@ -76,6 +77,37 @@ def test_what_a_zun_agent_has_made_is_looked_at_by_the_comparison_alone_as_its_l
 
 
 @pytest.mark.parametrize("made", [True, False])
+def test_what_a_zun_agent_was_in_the_middle_of_holds_the_container_no_longer(
+    cloud: Cloud, client: Client, made: bool
+) -> None:
+    if not made:
+        cloud.engine.script("create", error=RuntimeFailure("no space left on device"))
+    ident = client.create()
+    status = client.wait(ident, "Created", "Error")["status"]
+    cloud.stop_node("node1")
+    starting = update(Container).values(task_state="container_starting")
+    cloud.database.write(lambda session: session.execute(starting))
+    cloud.start_node("node1")
+    assert client.wait(ident, status)
+    client.call(f"POST /containers/{ident}/rebuild")
+    client.wait(ident, "Created")
+
+
+def test_a_creation_that_a_zun_agent_was_in_the_middle_of_has_failed_and_leaves_nothing(
+    cloud: Cloud, client: Client
+) -> None:
+    ident = client.created()
+    cloud.stop_node("node1")
+    made = cloud.engine.container(f"zun-{ident}")
+    made.spec = dataclasses.replace(made.spec, owner_labels={})  # so no event tells of its end
+    creating = {"status": "Creating", "task_state": "container_creating", "container_id": None}
+    cloud.database.write(lambda session: session.execute(update(Container).values(**creating)))
+    cloud.start_node("node1")
+    assert "interrupted" in client.wait(ident, "Error")["status_reason"]
+    assert not cloud.has_container(ident)
+
+
+@pytest.mark.parametrize("made", [True, False])
 def test_a_delete_that_a_zun_agent_had_begun_is_finished_when_its_node_is_taken_over(
     cloud: Cloud, client: Client, made: bool
 ) -> None:
@@ -91,8 +123,17 @@ def test_a_delete_that_a_zun_agent_had_begun_is_finished_when_its_node_is_taken_
     assert not cloud.has_container(ident)
 
 
-def test_a_zun_agent_is_told_to_stop_what_it_is_to_delete_then(cloud: Cloud, client: Client) -> None:
+@pytest.mark.parametrize(
+    ("status", "messages"),
+    [("Running", [("delete", False), ("stop", "10")]), ("Stopped", [("delete", False)])],
+)
+def test_a_zun_agent_is_told_to_stop_what_runs_and_is_to_be_deleted_then(
+    cloud: Cloud, client: Client, status: str, messages: list[tuple[str, object]]
+) -> None:
     ident = client.running()
+    if status == "Stopped":
+        client.call(f"POST /containers/{ident}/stop")
+        client.wait(ident, status)
     cloud.stop_node("node1")
     told: list[tuple[str, object]] = []
 
@@ -105,9 +146,9 @@ def test_a_zun_agent_is_told_to_stop_what_it_is_to_delete_then(cloud: Cloud, cli
 
     agent = cloud.serve("node1", ZunAgent())
     client.call(f"DELETE /containers/{ident}?stop=true")
-    until(lambda: len(told) == 2)
+    until(lambda: len(told) >= len(messages))
     agent.stop()
-    assert sorted(told) == [("delete", False), ("stop", "10")]
+    assert sorted(told) == messages
 
     cloud.start_node("node1")
     client.wait_gone(ident)

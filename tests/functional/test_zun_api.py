@@ -2,18 +2,21 @@
 
 import base64
 import dataclasses
+import logging
 import pathlib
 import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import update
 
 from tests.support.client import Client
 from tests.support.cloud import ADMIN, FACTS, Cloud
+from tests.support.threads import Gate
 from tests.support.waiting import until
 from tests.support.zun import captured, zun_asks, zun_creates, zun_records, zun_sends
-from tierce.db.tables import Container, Volume
+from tierce.db.tables import Container, Image, Volume
 from tierce.model.context import service_context
 from tierce.model.errors import RuntimeFailure
 from tierce.model.lifecycle import ContainerType
@@ -129,6 +132,28 @@ def test_a_creation_with_networks_that_are_none_fails_with_the_reason_and_distur
     client.wait_gone(other)
 
 
+def becomes(cloud: Cloud, ident: str, **values: object) -> None:
+    """Have the container's row say so."""
+    row = update(Container).where(Container.uuid == ident).values(**values)
+    cloud.database.write(lambda session: session.execute(row))
+
+
+def test_a_capsule_that_a_zun_agent_made_does_not_lose_its_members_in_a_delete(
+    cloud: Cloud, client: Client
+) -> None:
+    sandbox, member = client.running(), client.running()
+    cloud.wait_idle()
+    becomes(cloud, sandbox, container_type=ContainerType.CAPSULE)
+    of_it = {"container_type": ContainerType.CAPSULE_CONTAINER, "capsule_id": cloud.row(sandbox).id}
+    becomes(cloud, member, **of_it)
+    zun_asks(cloud, sandbox, "delete", force=False)
+    until(lambda: cloud.row(sandbox).status == "Error")
+    assert cloud.row(sandbox).status_reason == "Its node runs containers, and no capsules."
+    assert [cloud.has_container(ident) for ident in (sandbox, member)] == [True, True]
+    for ident in (sandbox, member):  # as the look at the end knows them
+        becomes(cloud, ident, container_type=ContainerType.CONTAINER, capsule_id=None)
+
+
 def test_an_image_of_glance_is_not_taken_from_a_registry_that_has_one_of_its_name(
     cloud: Cloud, client: Client
 ) -> None:
@@ -137,10 +162,18 @@ def test_an_image_of_glance_is_not_taken_from_a_registry_that_has_one_of_its_nam
     assert client.wait(ident, "Error", "Running")["status_reason"] == reason
 
 
-def test_a_container_that_asks_for_a_device_does_not_run_without_it(cloud: Cloud, client: Client) -> None:
+def test_a_container_that_asks_for_a_device_is_not_made_without_it_nor_made_anew_so(
+    cloud: Cloud, client: Client
+) -> None:
     ident = zun_creates(cloud, devices=captured("pci_requests"))
     reason = "The container's node hands out no devices, and a network asks for one."
     assert client.wait(ident, "Error", "Running")["status_reason"] == reason
+
+    client.call(f"POST /containers/{ident}/rebuild")
+    cloud.wait_sound()
+    assert client.actions(ident) == [("create", "Error"), ("rebuild", "Error")]
+    assert client.wait(ident, "Error", "Created")["status_reason"] == reason
+    assert not cloud.has_container(ident)
 
 
 def test_a_network_to_join_that_is_none_leaves_the_container_as_it_was(cloud: Cloud, client: Client) -> None:
@@ -193,6 +226,21 @@ def test_what_a_zun_api_has_made_anew_after_its_creation_failed_is_in_the_networ
     zun_asks(cloud, ident, "rebuild", run=True)
     (network,) = client.wait(ident, "Running")["addresses"]
     assert network.endswith("-web")
+
+
+def test_what_a_zun_api_has_made_anew_where_there_is_no_room_any_more_says_so(new_cloud: NewCloud) -> None:
+    cloud = new_cloud(facts=SMALL, compute=EXACT)
+    client = cloud.client
+    cloud.engine.script("create", error=RuntimeFailure("no space left on device"))
+    ident = client.create(cpu=1, memory=600)
+    client.wait(ident, "Error")
+    other = client.created(cpu=1, memory=600)
+    request = zun_asks(cloud, ident, "rebuild", run=True)
+    assert ended(client, ident, request) == ("Error", ["Error"])
+    reason = "The container's node has 424 of 1024 MiB memory free, 600 asked."
+    shown = client.wait(ident, "Error")
+    assert (shown["status_reason"], shown["host"]) == (reason, "node1")
+    assert (cloud.claims().keys(), cloud.has_container(ident)) == ({other}, False)
 
 
 @pytest.mark.parametrize("first", ["container_stop", "container_delete"])
@@ -258,3 +306,31 @@ def test_a_zun_api_that_shows_a_container_gets_what_is_known_while_the_engine_is
     shown = cloud.compute.container_show(service_context(), "node1", cloud.row(ident))
     cloud.engine.come_back()
     assert (shown["uuid"], shown["status"]) == (ident, "Running")
+
+
+def test_a_container_that_is_made_anew_while_a_zun_api_shows_it_stays(cloud: Cloud, client: Client) -> None:
+    cloud.engine.script("create", error=RuntimeFailure("no space left on device"))
+    ident, gate = client.create(), Gate()
+    client.wait(ident, "Error")
+    cloud.wait_idle()
+    cloud.engine.script("inspect", until=gate)
+    row = cloud.row(ident)
+    with ThreadPoolExecutor(1) as zun:
+        shown = zun.submit(cloud.compute.container_show, service_context(), "node1", row)
+        assert gate.reached.wait(20)
+        client.call(f"POST /containers/{ident}/rebuild")
+        client.wait(ident, "Created")
+        gate.set()
+        assert shown.result()["status"] == "Created"
+    cloud.wait_idle()
+    assert (client.wait(ident, "Created")["uuid"], cloud.has_container(ident)) == (ident, True)
+
+
+def test_a_pull_that_comes_after_its_record_was_deleted_is_left(
+    cloud: Cloud, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    late = Image(id=1, uuid=str(uuid.uuid4()), repo="late", tag="1", host="node1")
+    cloud.compute.image_pull(service_context(), "node1", late)
+    until(lambda: "late:1" in caplog.text)
+    assert "late:1" not in cloud.engine.images

@@ -6,9 +6,9 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from tierce.agent.operations import OPERATIONS
-from tierce.agent.operations.base import Plugs
+from tierce.agent.operations.base import Plugs, refused_arguments
 from tierce.control.remaking import rebuild_arguments
-from tierce.db import actions, containers, volumes
+from tierce.db import actions, containers, volumes, zun_actions
 from tierce.db.tables import Container
 from tierce.model.context import RequestContext
 from tierce.model.errors import Conflict, OperationNotSupported, ResourcesUnavailable, TierceError
@@ -23,6 +23,7 @@ from tierce.model.lifecycle import (
 from tierce.placement.base import Resources
 
 _CREATION = Acceptance(TaskState.CREATING, Status.CREATING)
+_NO_CAPSULES = "Its node runs containers, and no capsules."
 
 
 def adopt(
@@ -44,7 +45,7 @@ def adopt(
     """
     accepted = ACCEPTANCE.get(action, _CREATION)
     held = {"task_state": accepted.task_state, "status": accepted.status}
-    adopted = actions.adopt(
+    adopted = zun_actions.adopt(
         session,
         action=action,
         container_uuid=container_uuid,
@@ -61,7 +62,7 @@ def adopt(
     size = Resources.of(container.cpu, container.memory, container.disk)
     try:
         if container.container_type != ContainerType.CONTAINER:
-            raise OperationNotSupported("Its node runs containers, and no capsules.")
+            raise OperationNotSupported(_NO_CAPSULES)
         plugs.placement.reclaim(session, container_uuid, plugs.host, size)
     except (OperationNotSupported, ResourcesUnavailable) as exc:
         _refuse(session, plugs, context, container, action, exc)
@@ -73,8 +74,8 @@ def adopt(
 
 def resume_delete(session: Session, plugs: Plugs, container: Container) -> bool:
     """Queue the delete that a Zun agent had begun, whose node this was; whether there is one."""
-    request = actions.left_by_zun(session, container.uuid, "delete")
-    return request is not None and actions.adopt(
+    request = zun_actions.left(session, container.uuid, "delete")
+    return request is not None and zun_actions.adopt(
         session,
         action="delete",
         container_uuid=container.uuid,
@@ -88,13 +89,17 @@ def resume_delete(session: Session, plugs: Plugs, container: Container) -> bool:
 def _completed(
     session: Session, context: RequestContext, container_uuid: str, action: str, arguments: dict[str, Any]
 ) -> dict[str, Any]:
-    """The arguments with those that only the database has."""
+    """The arguments with those that only the database has, or why the action is not to be done."""
+    container = containers.find(session, container_uuid)
+    if action != "create" and container and container.container_type != ContainerType.CONTAINER:
+        # One that a Zun agent made: its members would run on, and nobody would know of them.
+        return refused_arguments(OperationNotSupported(_NO_CAPSULES))
     if action == "delete":
         first = actions.by_request(session, container_uuid, context.request_id)
         if first is not None and first.action == "stop":
             # The request has it stopped before, in another message, which may come later.
             return arguments | {"stop_timeout": STOP_BEFORE_DELETE}
-    if action == "rebuild" and (container := containers.find(session, container_uuid)) is not None:
+    if action == "rebuild" and container is not None:
         return rebuild_arguments(session, container, arguments["run"])
     return arguments
 

@@ -21,6 +21,7 @@ from tierce.agent.resizing import Resizing
 from tierce.agent.runner import Observer, Runner
 from tierce.agent.service import ComputeEndpoint
 from tierce.agent.terminals import Terminals
+from tierce.agent.workers import Workers
 from tierce.config.default import sync_interval
 from tierce.db import actions, clouds, services
 from tierce.db.engine import DATABASE_TROUBLE, Database
@@ -73,11 +74,12 @@ class Agent:
         self._conf = conf
         self._writer = services.Writer(installation, str(uuid.UUID(int=rng.getrandbits(128))))
         self._displaced = displaced
+        workers = Workers(conf.agent.workers)
         self._plugs = Plugs(
             conf=conf,
             database=database,
             runtime=runtime,
-            images=RegistryImages.from_config(runtime.images, conf),
+            images=RegistryImages.from_config(runtime.images, conf, workers.waiting),
             keyring=Keyring.from_conf(conf),
             commits=EngineCommits(runtime.containers, runtime.images),
             networks=BridgeNetworks(
@@ -85,6 +87,7 @@ class Agent:
             ),
             volumes=LocalVolumes(conf.volume.volume_dir),
             placement=placement,
+            workers=workers,
             clock=clock,
             host=host,
             owner_labels=labels,
@@ -95,24 +98,24 @@ class Agent:
         self._inventory = inventory.Inventory(conf, database, runtime, host, clock)
         self._reconciler = Reconciler(self._plugs, self._wake, self._look)
         self._executor = Executor(
-            Runner(self._plugs, observer), self._reconciler.refresh, self._postpone, conf.agent.workers
+            Runner(self._plugs, observer), self._reconciler.refresh, self._postpone, workers
         )
         self._events = EventFollower(self._plugs, self._executor.refresh, self._connected)
         self._pulls = Pulls(self._plugs)
         self.terminals = Terminals(self._plugs)
         resizing = Resizing(self._plugs, self._wake, self._executor.wait_for)
         endpoint = ComputeEndpoint(
-            self._plugs, self._pulls, self._wake, self._reconciler.refresh, resizing, self.terminals
+            self._plugs, self._pulls, self._wake, self._reconciler.refresh_now, resizing, self.terminals
         )
         self._server = ComputeServer(transport, conf, host, endpoint, clock, self._bus_is_back)
 
     def start(self) -> None:
-        """Report the node, take up what an earlier run left, and begin to listen.
+        """Take up what an earlier run left, begin to listen, and report the node.
 
         Raises NodeTaken while an agent of another installation serves the node, BusRefused. The node does
         not count as up then.
         """
-        self._inventory.begin(self._register)
+        self._register()
         with contextlib.ExitStack() as undo:
             undo.callback(self.stop)
             self._begin()
@@ -120,8 +123,6 @@ class Agent:
 
     def _begin(self) -> None:
         conf, host = self._conf, self._plugs.host
-        self._heart.every(conf.periodic_interval_max, self._beat)
-        self._heart.start()
         left_over = self._plugs.database.write(lambda session: actions.recover(session, host))
         if left_over:
             LOG.info("Taking up the queued actions of %d containers", len(left_over))
@@ -129,6 +130,10 @@ class Agent:
         for container in left_over:
             self._wake(container)
         self._server.start()
+        # A bus that refuses the agent has raised by now: its node is not up, however often it starts.
+        self._inventory.begin(self._write_beat)
+        self._heart.every(conf.periodic_interval_max, self._beat)
+        self._heart.start()
         # What was accepted before this node could be told is not among what was left over.
         self._catch_up()
         # One statement a minute from each of ten thousand nodes is 170 a second for the database. So these
@@ -162,15 +167,19 @@ class Agent:
 
     # --- periodic work --------------------------------------------------------------------------
 
-    def _register(self, session: Session) -> None:
-        conf, plugs = self._conf, self._plugs
-        zone, down_time = conf.default_availability_zone, conf.service_down_time
-        services.register(session, plugs.host, zone, plugs.clock.now(), self._writer, down_time)
+    def _register(self) -> None:
+        plugs, now, down_time = self._plugs, self._plugs.clock.now(), self._conf.service_down_time
+        plugs.database.write(
+            lambda session: services.register(session, plugs.host, now, self._writer, down_time)
+        )
+
+    def _write_beat(self, session: Session) -> None:
+        zone, plugs = self._conf.default_availability_zone, self._plugs
+        services.beat(session, plugs.host, zone, plugs.clock.now(), self._writer)
 
     def _beat(self) -> None:
-        zone, plugs, now = self._conf.default_availability_zone, self._plugs, self._plugs.clock.now()
         try:
-            plugs.database.write(lambda session: services.beat(session, plugs.host, zone, now, self._writer))
+            self._plugs.database.write(self._write_beat)
         except services.NodeTaken as exc:
             LOG.error("This agent ends: %s", exc)
             self._displaced()

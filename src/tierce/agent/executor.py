@@ -1,4 +1,4 @@
-"""One ordered queue per container, worked on by a pool of threads.
+"""One ordered queue per container, worked on by the workers.
 
 The queue itself is in the database; here is only which containers are to be looked at, and the rule
 that at most one thread works on a container at a time.
@@ -8,9 +8,9 @@ import dataclasses
 import logging
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 from tierce.agent.runner import RetryLater, Runner
+from tierce.agent.workers import Workers
 from tierce.model.errors import RuntimeFailure, TierceError
 from tierce.observability import logs
 
@@ -34,13 +34,13 @@ class Executor:
         runner: Runner,
         refresh: Callable[[str], None],
         postpone: Callable[[str], None],
-        workers: int,
+        workers: Workers,
     ) -> None:
         """`refresh` brings a container's row up to date; `postpone` arranges a later look at everything."""
         self._runner = runner
         self._refresh_row = refresh
         self._postpone = postpone
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="tierce-action")
+        self._workers = workers
         self._lock = threading.Lock()
         self._idle = threading.Condition(self._lock)
         self._turns: dict[str, _Turn] = {}
@@ -79,7 +79,7 @@ class Executor:
         """
         with self._lock:
             self._stopping = True
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._workers.cancel()
         with self._idle:
             return self._idle.wait_for(lambda: not self._running, timeout)
 
@@ -90,7 +90,7 @@ class Executor:
             turn = self._turns.get(uuid)
             if turn is None:
                 self._turns[uuid] = _Turn(look, event_ns)
-                self._pool.submit(self._take_turn, uuid)
+                self._workers.submit(lambda: self._take_turn(uuid))
             else:
                 turn.look |= look
                 turn.refresh_ns = max(turn.refresh_ns, event_ns)

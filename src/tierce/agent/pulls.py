@@ -79,6 +79,9 @@ class Pulls:
 
     def _pull(self, image: PulledImage, uuid: str) -> None:
         plugs, reference = self._plugs, _reference(image)
+        if plugs.database.read(lambda session: images.find(session, uuid)) is None:
+            LOG.info("Nobody wants %s any more", reference)  # the message is older than its record's end
+            return
         try:
             facts = plugs.images.ensure(ImageRequest(reference, "always"))
         except TierceError as exc:

@@ -2,7 +2,7 @@
 every few minutes.
 
 The runtime decides what a container's state is; the database decides whether it may exist. Nothing
-is removed that does not carry this node's own label.
+is removed that carries neither this node's own label nor the name of a container of this node.
 """
 
 import logging
@@ -36,6 +36,13 @@ class Reconciler:
 
     def refresh(self, uuid: str) -> None:
         """Bring a container's row up to date with the runtime. Called in the container's own turn."""
+        self._bring_up_to_date(uuid, own_turn=True)
+
+    def refresh_now(self, uuid: str) -> None:
+        """As `refresh`, from any thread; what is left over is removed later, in the container's own turn."""
+        self._bring_up_to_date(uuid, own_turn=False)
+
+    def _bring_up_to_date(self, uuid: str, *, own_turn: bool) -> None:
         container = self._plugs.database.read(lambda session: self._idle_container(session, uuid))
         if container is None:
             return
@@ -45,11 +52,16 @@ class Reconciler:
             self._wake(uuid)
             return
         report = self._plugs.runtime.containers.inspect(runtime_name(uuid))
-        if report is None:
-            self._missing(container)
-        elif container.container_id is None:
+        if report is not None and container.container_id is None:
+            if not own_turn:
+                # An action that was accepted since may just have made it.
+                self._look(uuid)
+                return
             # Made late, by a call that its creation had given up: the claim is not held any more.
             self._remove_leftover(report.name)
+            report = None
+        if report is None:
+            self._missing(container)
         else:
             self._write(container, self._differences(container, report))
 
@@ -91,6 +103,9 @@ class Reconciler:
         elif container.container_id is not None and container.status != Status.ERROR:
             reason = f"No such container: {container.container_id} in {self._plugs.runtime.name}"
             self._write(container, {"status": Status.ERROR, "status_reason": reason, "task_state": None})
+        elif container.task_state is not None:
+            # A Zun agent, whose node this was, ended in the middle of an action.
+            self._write(container, {"task_state": None})
 
     def _heal(self, container: Container) -> bool:
         """Whether a rebuild is queued that brings it back; or somebody else has changed it meanwhile."""
@@ -108,10 +123,7 @@ class Reconciler:
         now = self._plugs.clock.now()
 
         def write(session: Session) -> None:
-            fresh = containers.find(session, container.uuid)
-            if fresh is None or fresh.status == Status.DELETING:
-                return
-            containers.swap(session, fresh, now, status=Status.DELETED, task_state=TaskState.DELETING)
+            containers.swap(session, container, now, status=Status.DELETED, task_state=TaskState.DELETING)
             actions.enqueue(
                 session,
                 service_context(),
@@ -122,7 +134,7 @@ class Reconciler:
                 now=now,
             )
 
-        self._plugs.database.write(write)
+        self._unless_changed(container, write)
         self._wake(container.uuid)
 
     def _write(self, container: Container, values: dict[str, Any]) -> None:
@@ -130,8 +142,12 @@ class Reconciler:
             return
         now = self._plugs.clock.now()
         LOG.info("Container %s: %s", container.uuid, ", ".join(f"{k}={v}" for k, v in values.items()))
+        self._unless_changed(container, lambda session: containers.swap(session, container, now, **values))
+
+    def _unless_changed(self, container: Container, write: Callable[[Session], object]) -> None:
+        """Commit what was decided of the container, or look again when somebody has changed it since."""
         try:
-            self._plugs.database.write(lambda session: containers.swap(session, container, now, **values))
+            self._plugs.database.write(write)
         except StaleObject:
             self._look(container.uuid)
         except ContainerNotFound:
@@ -163,8 +179,6 @@ class Reconciler:
                 self._wake(container.uuid)
             elif self._looks_different(container, reports.get(name)):
                 self._look(container.uuid)
-            if container.uuid not in busy and container.container_id is None and name in reports:
-                self._remove_leftover(name)
         return projects
 
     def _tried(self, what: str, remove: Callable[[], None]) -> None:
@@ -194,7 +208,9 @@ class Reconciler:
 
     def _looks_different(self, container: Container, report: ContainerReport | None) -> bool:
         """Whether a listed report, which has little more than the state, calls for a closer look."""
-        if report is None or container.task_state is not None or container.status in TRANSIENT:
+        if report is None or container.container_id is None:
+            return True
+        if container.task_state is not None or container.status in TRANSIENT:
             return True
         return observe(report, container.status).status not in (None, container.status)
 

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from tierce.agent.operations.base import Plugs
-from tierce.control import resizing
+from tierce.control import intake, resizing
 from tierce.db import actions, containers
 from tierce.db.tables import Container
 from tierce.model.context import RequestContext
@@ -40,7 +40,7 @@ class Resizing:
             container = resizing.describe(session, containers.require(session, uuid), change, scope, now)
             resizing.queue(session, context, container, change, "resize_container", placement, now)
 
-        self._plugs.database.write(write)
+        intake.decide(self._plugs.database, write)
         self._wake(uuid)
 
     def finish(self, context: RequestContext, uuid: str, patch: Mapping[str, Any]) -> Container:

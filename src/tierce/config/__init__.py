@@ -57,14 +57,17 @@ def load(files: Sequence[str] = (), overrides: Sequence[tuple[str, str, object]]
     """Read configuration files into a fresh object, which is then passed to whoever needs it.
 
     `overrides` are (group, option, value), and win over the files. Unknown options are ignored, as
-    production files hold many; a value of the wrong type raises oslo.config's ConfigFileValueError, also of
-    an option that would be read much later.
+    production files hold many; a value of the wrong type, or that refers to no option, raises oslo.config's
+    ConfigFileValueError, also of an option that would be read much later.
     """
     conf = cfg.ConfigOpts()
     log.register_options(conf)
     for group, options in list_opts():
         conf.register_opts(options, group=None if group == "DEFAULT" else group)
-    conf(args=[], project="tierce", default_config_files=list(files), default_config_dirs=[])
+    try:
+        conf(args=[], project="tierce", default_config_files=list(files), default_config_dirs=[])
+    except (OSError, UnicodeError) as exc:  # a directory, or no text: the library has no words for these
+        raise cfg.ConfigFileParseError(" or ".join(files), str(exc)) from exc
     for group, option, value in overrides:
         conf.set_override(option, value, group=None if group == "DEFAULT" else group)
     for group, options in list_opts():
@@ -77,5 +80,10 @@ def _check(conf: cfg.ConfigOpts, group: str, option: cfg.Opt) -> None:
     """The library looks at a value when it is first read, which might be in the middle of a request."""
     try:
         (conf if group == "DEFAULT" else conf[group])[option.dest]
-    except cfg.ConfigFileValueError as exc:
+    except cfg.ConfigSourceValueError as exc:
         raise cfg.ConfigFileValueError(f"`[{group}] {option.name}`: {exc}") from exc
+    except (cfg.NoSuchOptError, cfg.NoSuchGroupError, cfg.TemplateSubstitutionError):
+        # What the library says of it is a part of the value, which may be a password.
+        raise cfg.ConfigFileValueError(
+            f"`[{group}] {option.name}`: what follows a `$` names no option; write `$$` for a `$` of its own"
+        ) from None

@@ -4,7 +4,12 @@ from oslo_config import cfg
 
 GROUP = "agent"
 OPTIONS = [
-    cfg.IntOpt("workers", default=32, min=1, help="Containers worked on at once."),
+    cfg.IntOpt(
+        "workers",
+        default=32,
+        min=1,
+        help="Containers worked on at once, beside those whose process or image is waited for.",
+    ),
     cfg.IntOpt(
         "lease", default=300, min=120, help="Seconds after which an action of a dead agent may be taken over."
     ),

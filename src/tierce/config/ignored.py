@@ -21,15 +21,17 @@ _READ: Final = frozenset(
 
 
 def ignored(conf: cfg.ConfigOpts) -> list[str]:
-    """Each such option of the files of `conf`, once, as `[group] option`. Raises ConfigFileParseError."""
+    """Each such option of the files that `conf` was read from, once, as `[group] option`."""
     known = set(_known())
     found: dict[str, None] = {}
     for file in conf.config_file:
         groups: dict[str, dict[str, list[str]]] = {}
         cfg.ConfigParser(file, groups).parse()
         for group, options in groups.items():
+            # The library takes groups in any case, all but this one, and options as they are spelt alone.
+            read_as = group if group == "DEFAULT" else group.lower()
             for option in options:
-                if (group, option.replace("-", "_")) not in known:
+                if (read_as, option) not in known:
                     found[f"[{group}] {option}"] = None
     return list(found)
 
@@ -44,4 +46,4 @@ def _known() -> Iterator[tuple[str, str]]:
             for option in options:
                 yield name, option.dest
                 for former in option.deprecated_opts:
-                    yield former.group or name, (former.name or option.name).replace("-", "_")
+                    yield former.group or name, former.name or option.dest

@@ -34,13 +34,8 @@ class Intake:
         self._clock = clock
 
     def decide(self, work: Callable[[Session], T]) -> T:
-        """Commit a decision; it is made again on the new state when the row changed under it."""
-        for _ in range(_RACES):
-            try:
-                return self._database.write(work)
-            except StaleObject:
-                continue
-        return self._database.write(work)
+        """See `decide` below."""
+        return decide(self._database, work)
 
     def admit(self, session: Session, context: RequestContext, ident: str, action: str) -> Container:
         """The container, on which the caller may do `action` now.
@@ -68,6 +63,16 @@ class Intake:
     ) -> None:
         """See `queue` below."""
         queue(session, context, container, acceptance, action, arguments, self._clock.now(), **values)
+
+
+def decide(database: Database, work: Callable[[Session], T]) -> T:
+    """Commit a decision; it is made again on the new state when the row changed under it."""
+    for _ in range(_RACES):
+        try:
+            return database.write(work)
+        except StaleObject:
+            continue
+    return database.write(work)
 
 
 def queue(

@@ -71,11 +71,11 @@ class Lifecycle:
         """
         if all_projects:
             self._policy.require(context, "container:delete_all_projects")
-        stop_timeout = STOP_BEFORE_DELETE if stop else None
 
-        def work(session: Session) -> Container | None:
+        def work(session: Session) -> tuple[Container, bool] | None:
             container = lookup.permitted(session, self._policy, context, ident, "container:delete")
-            if stop and container.status == Status.RUNNING:
+            stops = stop and container.status == Status.RUNNING
+            if stops:
                 self._policy.require(context, "container:stop", lookup.target(container))
             if force:
                 self._policy.require(context, "container:delete_force", lookup.target(container))
@@ -88,13 +88,17 @@ class Lifecycle:
                 if not force:
                     raise ContainerHostNotUp(container.uuid, container.host)
                 self._placement.release(session, container.uuid)
-            arguments = {"force": force, "stop_timeout": stop_timeout}
+            arguments = {"force": force, "stop_timeout": STOP_BEFORE_DELETE if stop else None}
             self._intake.queue(session, context, container, rule, "delete", arguments)
-            return container
+            return container, stops
 
-        container = self._intake.decide(work)
-        if container is not None:
-            self._messages.delete(context, container, force, stop_timeout)
+        accepted = self._intake.decide(work)
+        if accepted is not None:
+            container, stops = accepted
+            if stops:
+                # A node of Zun does not stop what it is to delete.
+                self._messages.stop(context, container, STOP_BEFORE_DELETE)
+            self._messages.delete(context, container, force)
 
     def _accept(self, context: RequestContext, ident: str, action: str, **arguments: Any) -> Container:
         def work(session: Session) -> Container:

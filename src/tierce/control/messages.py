@@ -106,12 +106,7 @@ class Messages:
             lambda host: self._compute.remove_security_group(context, host, container, security_group=group),
         )
 
-    def delete(
-        self, context: RequestContext, container: Container, force: bool, stop_timeout: int | None
-    ) -> None:
-        if stop_timeout is not None:
-            # A node of Zun does not stop what it is to delete.
-            self.stop(context, container, stop_timeout)
+    def delete(self, context: RequestContext, container: Container, force: bool) -> None:
         self._send(
             container, lambda host: self._compute.container_delete(context, host, container, force=force)
         )

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from tierce.control.intake import Intake
 from tierce.control.messages import Messages
 from tierce.control.quotas import Quotas
-from tierce.db import images, networks
+from tierce.db import images, networks, zun_actions
 from tierce.db.tables import Container
 from tierce.images import committed
 from tierce.images.reference import Reference, parse
@@ -96,4 +96,6 @@ def rebuild_arguments(session: Session, container: Container, run: bool) -> dict
     }
     if not container.addresses:
         arguments["requested_networks"] = list(networks.asked(session, container.uuid).values())
+        # What could not be made as it was asked for cannot be made anew so either.
+        arguments |= zun_actions.refused_creation(session, container.uuid)
     return arguments

@@ -8,7 +8,7 @@ agent ends our actions by their `finish_time` alone: their state stays `queued`.
 import dataclasses
 import datetime
 import enum
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import and_, bindparam, case, exists, insert, select, update
@@ -18,7 +18,6 @@ from sqlalchemy.orm.attributes import set_committed_value
 from tierce.db.statements import changed, inserted
 from tierce.db.tables import (
     ACTION,
-    CONTAINER,
     EVENT,
     Container,
     ContainerAction,
@@ -159,53 +158,6 @@ def enqueue(
     session.add(row)
     session.flush()
     return row
-
-
-def adopt(
-    session: Session,
-    *,
-    action: str,
-    container_uuid: str,
-    request_id: str | None,
-    host: str,
-    arguments: dict[str, Any],
-    held: Mapping[str, Any],
-) -> bool:
-    """Queue the row that a Zun API process wrote before it sent its message; False if there is none.
-
-    `held` are the columns of its container that say so.
-    """
-    adopted = changed(
-        session,
-        update(ACTION)
-        .where(
-            ACTION.c.container_uuid == container_uuid,
-            ACTION.c.action == action,
-            ACTION.c.request_id == request_id,
-            ACTION.c.state.is_(None),
-            ACTION.c.finish_time.is_(None),
-        )
-        .values(state=State.QUEUED, host=host, arguments=arguments, attempts=0),
-    )
-    if adopted:
-        values = {**held, "generation": CONTAINER.c.generation + 1}
-        session.execute(update(CONTAINER).where(CONTAINER.c.uuid == container_uuid).values(values))
-    return bool(adopted)
-
-
-def left_by_zun(session: Session, container_uuid: str, action: str) -> str | None:
-    """The request of such an action that a Zun process wrote and none has ended, the newest of several."""
-    return session.scalar(
-        select(ACTION.c.request_id)
-        .where(
-            ACTION.c.container_uuid == container_uuid,
-            ACTION.c.action == action,
-            ACTION.c.state.is_(None),
-            ACTION.c.finish_time.is_(None),
-        )
-        .order_by(ACTION.c.id.desc())
-        .limit(1)
-    )
 
 
 def is_ours(session: Session, container_uuid: str, request_id: str | None, action: str) -> bool:

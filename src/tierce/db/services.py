@@ -142,15 +142,8 @@ def every(session: Session) -> Sequence[Service]:
     return session.scalars(select(Service).order_by(Service.id)).all()
 
 
-def register(
-    session: Session,
-    host: str,
-    availability_zone: str,
-    now: datetime.datetime,
-    writer: Writer,
-    down_time: int,
-) -> None:
-    """Make `writer` the node's agent, and record its first heartbeat.
+def register(session: Session, host: str, now: datetime.datetime, writer: Writer, down_time: int) -> None:
+    """Make `writer` the node's agent. The node is up, and a new one has a row, from the first `beat` on.
 
     An earlier process of the same installation is dead, or loses the node at its next heartbeat. Raises
     NodeTaken while an agent of another installation is up.
@@ -173,7 +166,6 @@ def register(
         .where(Service.host == host, Service.binary == BINARY)
         .values(installation=writer.installation, incarnation=writer.incarnation)
     )
-    beat(session, host, availability_zone, now, writer)
 
 
 def release(session: Session, host: str, writer: Writer) -> None:

@@ -16,6 +16,7 @@ from tierce.model.container import ImageFacts
 from tierce.model.errors import RuntimeConflict
 
 Progress = Callable[[], None]
+Waiting = Callable[[], contextlib.AbstractContextManager[None]]
 _Key = tuple[str, frozenset[tuple[str, str]]]
 
 
@@ -59,7 +60,9 @@ class _Pull:
 class PullCoordinator:
     """Every pull of one node."""
 
-    def __init__(self) -> None:
+    def __init__(self, waiting: Waiting) -> None:
+        """Who waits for a pull does so inside `waiting`."""
+        self._waiting = waiting
         self._lock = threading.Lock()
         self._pulls: dict[_Key, _Pull] = {}
 
@@ -84,7 +87,8 @@ class PullCoordinator:
                 threading.Thread(
                     target=self._run, args=(key, shared, pull), name="image-pull", daemon=True
                 ).start()
-        return shared.wait(progress)
+        with self._waiting():
+            return shared.wait(progress)
 
     @contextlib.contextmanager
     def without_pulls_of(self, images: Collection[str]) -> Iterator[None]:

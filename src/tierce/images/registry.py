@@ -4,6 +4,7 @@ It decides whether to pull, from which registry, with whose credentials and for 
 rest.
 """
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from oslo_config import cfg
 from tierce.images import committed
 from tierce.images.access import ImageAccess
 from tierce.images.base import ImageRequest
-from tierce.images.pulls import Progress, PullCoordinator
+from tierce.images.pulls import Progress, PullCoordinator, Waiting
 from tierce.images.reference import Reference, canonical_names, is_image_id, parse
 from tierce.model.container import FoundImage, ImageFacts
 from tierce.model.errors import ImageNotFound, InvalidValue, OperationNotSupported
@@ -65,15 +66,19 @@ class RegistryImages:
         *,
         idle_timeout: float,
         default_registry: DefaultRegistry | None = None,
+        waiting: Waiting = contextlib.nullcontext,
     ) -> None:
+        """`waiting` is entered for the time of a pull."""
         self._store = store
         self._access = access
         self._idle_timeout = idle_timeout
         self._default_registry = default_registry
-        self._pulls = PullCoordinator()
+        self._pulls = PullCoordinator(waiting)
 
     @classmethod
-    def from_config(cls, store: ImageStore, conf: cfg.ConfigOpts) -> "RegistryImages":
+    def from_config(
+        cls, store: ImageStore, conf: cfg.ConfigOpts, waiting: Waiting = contextlib.nullcontext
+    ) -> "RegistryImages":
         """As `[docker] default_registry*` and `image_pull_idle_timeout` say; `state_path` has the access."""
         registry = None
         if conf.docker.default_registry:
@@ -81,7 +86,8 @@ class RegistryImages:
             auth = {"username": user, "password": password or ""} if user else None
             registry = DefaultRegistry(conf.docker.default_registry, auth)
         access = ImageAccess(Path(conf.state_path) / ACCESS_FILE)
-        return cls(store, access, idle_timeout=conf.image_pull_idle_timeout, default_registry=registry)
+        idle_timeout = conf.image_pull_idle_timeout
+        return cls(store, access, idle_timeout=idle_timeout, default_registry=registry, waiting=waiting)
 
     def ensure(self, request: ImageRequest, progress: Progress = lambda: None) -> ImageFacts:
         """Ensure the node has the image, and that the project may use it; pull as the policy says.

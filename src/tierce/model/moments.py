@@ -2,12 +2,16 @@
 
 import datetime
 import re
+from typing import Final
+
+_BEYOND: Final = 10**11
+"""The first second whose number has more digits than are read as one."""
 
 
 def unix_seconds(text: str) -> float:
     """The moment in unix seconds, from digits or from an ISO 8601 date and time (UTC if it has no zone).
 
-    Raises ValueError, whose text is for users, for what is neither, or before 1970.
+    Raises ValueError, whose text is for users, for what is neither, before 1970 or after the year 5138.
     """
     if re.fullmatch("[0-9]{1,11}", text):
         return float(text)
@@ -18,8 +22,8 @@ def unix_seconds(text: str) -> float:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=datetime.UTC)
     seconds = moment.timestamp()
-    if seconds < 0:
-        raise ValueError("It must not be before 1970.")
+    if not 0 <= seconds < _BEYOND:
+        raise ValueError("It must be from 1970 to 5138.")
     return seconds
 
 

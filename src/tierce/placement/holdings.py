@@ -12,9 +12,13 @@ from tierce.model.lifecycle import SIZED, Status
 _CLAIMED = ALLOCATION.c.consumer_uuid.is_not(None)
 _PLACED = and_(
     CONTAINER.c.container_type.in_(SIZED),
-    # What has let its claim go: a delete by force of a node that is down, and a creation that failed.
+    # What has let its claim go: a delete by force of a node that is down, and a creation that failed. The
+    # latter is claimed for when it is made anew; a Zun API writes before that what it is to become.
     CONTAINER.c.status.not_in((Status.DELETING, Status.DELETED)),
-    or_(CONTAINER.c.container_id.is_not(None), CONTAINER.c.status != Status.ERROR),
+    or_(
+        CONTAINER.c.container_id.is_not(None),
+        CONTAINER.c.status.not_in((Status.ERROR, Status.REBUILDING, Status.RESTARTING)),
+    ),
 )
 
 

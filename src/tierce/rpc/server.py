@@ -132,7 +132,7 @@ class ComputeServer:
         except send_errors() as exc:
             # The broker's words name the account or the virtual host, and no password.
             starting.set_exception(
-                BusRefused(f"The message bus refuses this node: {exc}. See `[DEFAULT] transport_url`.")
+                BusRefused(f"The message bus refuses this node (see `[DEFAULT] transport_url`): {exc}")
             )
         except Exception as exc:
             LOG.exception("Messages cannot be listened for")

@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.client import Client
 from tests.support.cloud import Cloud
+from tests.support.threads import Gate
 from tests.support.waiting import until
 from tierce.model.container import RuntimeSpec, RuntimeState
 from tierce.model.errors import ImagePullFailed
@@ -121,6 +122,19 @@ def test_a_stop_of_one_with_auto_remove_leaves_nothing(cloud: Cloud, client: Cli
     client.call(f"POST /containers/{uuid}/stop")
     client.wait_gone(uuid)
     assert cloud.claims() == {}
+
+
+def test_a_rebuild_of_one_that_has_just_removed_itself_is_not_undone(cloud: Cloud, client: Client) -> None:
+    uuid, gate = client.running(auto_remove=True), Gate()
+    cloud.wait_idle()
+    cloud.engine.script("inspect", until=gate)
+    cloud.engine.exit(name(uuid), 0)
+    assert gate.reached.wait(20)
+    client.call(f"POST /containers/{uuid}/rebuild")  # it was seen running last
+    gate.set()
+    cloud.wait_idle()
+    assert client.wait(uuid, "Running")
+    assert cloud.has_container(uuid)
 
 
 # --- without events ---------------------------------------------------------------------------------

@@ -299,3 +299,74 @@ def test_a_kill_that_got_through_before_the_agent_died_is_done(cloud: Cloud, cli
     cloud.restart()
     assert client.wait(uuid, "Stopped")["status_reason"] is None
     assert client.actions(uuid) == [("create", None), ("kill", None)]
+
+
+# --- waiting --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "held"),
+    [
+        ("POST /containers/{}/stop", "stop"),
+        ("POST /containers/{}/reboot", "restart"),
+        ("DELETE /containers/{}?stop=true", "stop"),
+    ],
+)
+def test_processes_that_do_not_end_hold_up_nobody_else(new_cloud: NewCloud, line: str, held: str) -> None:
+    """A member may ask for an hour of grace, and for as many stops as there are workers."""
+    cloud = new_cloud(agent={"workers": 1})
+    slow = [cloud.client.running() for _ in range(3)]
+    for _ in slow:
+        cloud.hold(held)
+    for uuid in slow:
+        cloud.client.call(line.format(uuid))
+    cloud.client.created()
+
+
+def test_images_that_do_not_come_hold_up_nobody_else(new_cloud: NewCloud) -> None:
+    """A member may have a registry that sends a byte now and then."""
+    cloud = new_cloud(agent={"workers": 1})
+    for number in range(3):
+        cloud.hold("images.pull")
+        cloud.client.create(image=f"slow{number}")
+    cloud.client.created()
+
+
+def test_a_kill_does_not_wait_for_the_grace_that_was_given_before(cloud: Cloud, client: Client) -> None:
+    uuid = client.running()
+    grace = Gate()
+    cloud.engine.script("stop", until=grace)
+    client.call(f"POST /containers/{uuid}/stop?timeout=3600")
+    assert grace.reached.wait(30)
+    client.call(f"POST /containers/{uuid}/kill")
+    until(lambda: cloud.engine.container(f"zun-{uuid}").state, lambda state: state is RuntimeState.EXITED)
+    grace.set()
+    cloud.wait_idle()
+    assert client.wait(uuid, "Stopped")["status_reason"] is None
+    assert client.actions(uuid) == [("create", None), ("stop", None), ("kill", None)]
+
+
+def test_another_signal_waits_for_its_turn(cloud: Cloud, client: Client) -> None:
+    uuid = client.running()
+    grace = cloud.hold("stop")
+    client.call(f"POST /containers/{uuid}/stop")
+    client.call(f"POST /containers/{uuid}/kill?signal=USR1")
+    grace.set()
+    cloud.wait_idle()
+    assert "not running" in client.wait(uuid, "Stopped")["status_reason"]
+    assert client.actions(uuid) == [("create", None), ("stop", None), ("kill", "Error")]
+
+
+@pytest.mark.parametrize("action", ["stop", "reboot"])
+def test_a_delete_by_force_does_not_wait_for_the_grace_that_was_given_before(
+    cloud: Cloud, client: Client, action: str
+) -> None:
+    uuid = client.running()
+    grace = Gate()
+    cloud.engine.script(CALLS[action], until=grace)
+    client.call(f"POST /containers/{uuid}/{action}?timeout=3600")
+    assert grace.reached.wait(30)
+    client.call(f"DELETE /containers/{uuid}?force=true")
+    until(lambda: cloud.engine.container(f"zun-{uuid}").state, lambda state: state is RuntimeState.EXITED)
+    grace.set()
+    client.wait_gone(uuid)

@@ -51,7 +51,7 @@ def test_an_agent_that_is_refused_reports_nothing(cloud: Cloud) -> None:
     other = services.Writer("another installation", "its process")
 
     def register(session: Session) -> None:
-        services.register(session, "node1", "nova", cloud.clock.now(), other, down_time=180)
+        services.register(session, "node1", cloud.clock.now(), other, down_time=180)
 
     with pytest.raises(services.NodeTaken):
         reporter.begin(register)

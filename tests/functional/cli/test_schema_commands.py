@@ -155,14 +155,14 @@ def test_all_is_well(run: Run) -> None:
 @pytest.mark.usefixtures("database")
 def test_options_that_nobody_reads_are_named(run: Run, configuration: pathlib.Path) -> None:
     """A file of the reference implementation has many, and a misspelt one would not be noticed else."""
-    read = "[healthcheck]\ndetailed = true\n[oslo_messaging_rabbit]\nssl = true\n[DEFAULT]\nuse-json = true\n"
-    unread = "[network]\ndriver = kuryr\n[compute]\nram_alocation_ratio = 2\n"
+    read = "[healthcheck]\ndetailed = true\n[Oslo_Messaging_Rabbit]\nssl = true\n[DEFAULT]\nlogdir = /tmp\n"
+    unread = "[network]\ndriver = kuryr\n[compute]\nram_alocation_ratio = 2\n[DEFAULT]\nuse-json = true\n"
     with configuration.open("a") as file:
         file.write(read + unread)
     code, output, _ = run("status upgrade check")
     assert code == 1
     assert results(output)["Configuration"].endswith(
-        "Nobody reads [network] driver, [compute] ram_alocation_ratio."
+        "Nobody reads [DEFAULT] use-json, [network] driver, [compute] ram_alocation_ratio."
     )
 
 

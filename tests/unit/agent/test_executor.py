@@ -8,6 +8,7 @@ import pytest
 
 from tierce.agent.executor import Executor
 from tierce.agent.runner import Ran, RetryLater
+from tierce.agent.workers import Workers
 from tierce.model.errors import RuntimeUnreachable
 
 NOW = 1_000
@@ -63,7 +64,7 @@ def work() -> Work:
 
 @pytest.fixture
 def executor(work: Work) -> Iterator[Executor]:
-    executor = Executor(work, work.refresh, work.postponed.append, workers=4)  # type: ignore[arg-type]  # as a Runner
+    executor = Executor(work, work.refresh, work.postponed.append, Workers(4))  # type: ignore[arg-type]  # as a Runner
     yield executor
     executor.stop(10)
 

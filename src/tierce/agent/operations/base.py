@@ -12,9 +12,11 @@ from typing import Any, Protocol
 
 from oslo_config import cfg
 
+from tierce.agent.workers import Workers
 from tierce.db.engine import Database
 from tierce.db.secrets import Keyring
 from tierce.db.tables import Container
+from tierce.db.zun_actions import REFUSED
 from tierce.images.base import ImageDriver
 from tierce.images.committed import CommitStore
 from tierce.model.clock import Clock
@@ -28,7 +30,6 @@ from tierce.runtimes.base import Runtime
 from tierce.volumes.base import VolumeDriver
 
 NAME_PREFIX = "zun-"
-_REFUSED = "refused"
 _EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 (naive UTC, as the clock's)
 
 
@@ -47,7 +48,7 @@ def checked_arguments(read: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 def refused_arguments(reason: Invalid) -> dict[str, Any]:
     """The arguments of an action that only fails, so that who looks at it reads the reason."""
-    return {_REFUSED: reason.message}
+    return {REFUSED: reason.message}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class Plugs:
     networks: NodeNetworks
     volumes: VolumeDriver
     placement: Placement
+    workers: Workers
     clock: Clock
     host: str
     owner_labels: dict[str, str]
@@ -100,8 +102,8 @@ class Work:
 
     def require_arguments(self) -> None:
         """Raises Invalid for `refused_arguments`."""
-        if _REFUSED in self.arguments:
-            raise Invalid(self.arguments[_REFUSED])
+        if REFUSED in self.arguments:
+            raise Invalid(self.arguments[REFUSED])
 
     @property
     def networks(self) -> list[str]:

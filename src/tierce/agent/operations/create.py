@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from tierce.agent.operations import images, mounts, networks
 from tierce.agent.operations.base import Failure, Stage, Step, Work
 from tierce.agent.operations.power import start_stage
+from tierce.control import intake
 from tierce.db import containers
 from tierce.model.container import BindMount, Healthcheck, RestartPolicy, RuntimeSpec
 from tierce.model.errors import RuntimeNotFound
@@ -63,7 +64,7 @@ def _take_cpus(work: Work) -> None:
         return cpuset
 
     # The new generation is not taken over: what was accepted meanwhile is noticed at the end of the stage.
-    work.container.cpuset = plugs.database.write(take)
+    work.container.cpuset = intake.decide(plugs.database, take)
 
 
 def _ensure_image(work: Work) -> None:

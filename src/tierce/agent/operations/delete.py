@@ -54,7 +54,8 @@ def _tolerated(step: Step) -> Callable[[Work], None]:
 
 def _stop(work: Work) -> None:
     try:
-        work.plugs.runtime.containers.stop(work.name, work.arguments["stop_timeout"])
+        with work.plugs.workers.waiting():
+            work.plugs.runtime.containers.stop(work.name, work.arguments["stop_timeout"])
     except RuntimeNotFound:
         LOG.info("Container %s is gone already", work.name)
 

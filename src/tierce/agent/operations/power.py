@@ -70,7 +70,8 @@ class Start:
 
 def stop(work: Work) -> None:
     _require_created(work)
-    work.plugs.runtime.containers.stop(work.name, work.arguments.get("timeout"))
+    with work.plugs.workers.waiting():
+        work.plugs.runtime.containers.stop(work.name, work.arguments.get("timeout"))
 
 
 def stopped(work: Work) -> dict[str, Any]:
@@ -90,8 +91,12 @@ def stopped(work: Work) -> dict[str, Any]:
 def reboot(work: Work) -> None:
     _require_created(work)
     if work.attempt == 1 or not _started_by_earlier_attempt(work, once=False):
-        timeout = work.arguments.get("timeout")
-        networks.starting(work, lambda name: work.plugs.runtime.containers.restart(name, timeout))
+        networks.starting(work, lambda name: _restart(work, name))
+
+
+def _restart(work: Work, name: str) -> None:
+    with work.plugs.workers.waiting():
+        work.plugs.runtime.containers.restart(name, work.arguments.get("timeout"))
 
 
 def pause(work: Work) -> None:
@@ -104,12 +109,23 @@ def unpause(work: Work) -> None:
 
 def kill(work: Work) -> None:
     # Sent again by a second attempt: whether the first one got through cannot be known.
+    signal = work.arguments.get("signal")
     try:
-        work.plugs.runtime.containers.kill(work.name, work.arguments.get("signal"))
+        work.plugs.runtime.containers.kill(work.name, signal)
     except RuntimeConflict:
-        # But when it does not run any more, the first one did.
-        if work.attempt == 1:
+        # But when it does not run any more, the first one did. And whatever has ended it, it is as if killed.
+        if work.attempt == 1 and not (ends(signal) and _has_ended(work)):
             raise
+
+
+def ends(signal: str | None) -> bool:
+    """Whether no process outlives this signal; None is the default one."""
+    return (signal or "KILL").upper().removeprefix("SIG") in ("KILL", "9")
+
+
+def _has_ended(work: Work) -> bool:
+    report = work.inspect()
+    return report is not None and report.state is RuntimeState.EXITED
 
 
 def _look(work: Work) -> dict[str, Any]:
