@@ -66,6 +66,7 @@ def test_an_agent_that_starts_without_a_bus_works_and_is_up(
     rabbitmq.stop()
     agent.start()
     http.wait(uuid, "Running")
+    programs.wait_state("node1", "up")
     rabbitmq.start()
     http.wait(create(http, "node1"), "Running", timeout=60)
 

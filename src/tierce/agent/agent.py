@@ -105,7 +105,7 @@ class Agent:
         self.terminals = Terminals(self._plugs)
         resizing = Resizing(self._plugs, self._wake, self._executor.wait_for)
         endpoint = ComputeEndpoint(
-            self._plugs, self._pulls, self._wake, self._reconciler.refresh_now, resizing, self.terminals
+            self._plugs, self._pulls, self._executor, self._reconciler.refresh_now, resizing, self.terminals
         )
         self._server = ComputeServer(transport, conf, host, endpoint, clock, self._bus_is_back)
 

@@ -57,6 +57,11 @@ class Executor:
         """Look at what the runtime says of a container, unless an action has looked since `event_ns`."""
         self._want(uuid, event_ns=event_ns)
 
+    def is_busy(self, uuid: str) -> bool:
+        """Whether a thread works on the container or soon will."""
+        with self._lock:
+            return uuid in self._turns
+
     def working_on(self) -> set[str]:
         """Containers that a thread works on or soon will."""
         with self._lock:

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from tierce.agent import archives, received
 from tierce.agent.adoption import adopt
+from tierce.agent.executor import Executor
 from tierce.agent.networks import KeptNetworks, WireNetwork
 from tierce.agent.operations import power
 from tierce.agent.operations.base import Plugs, checked_arguments, refused_arguments, runtime_name
@@ -60,7 +61,7 @@ class ComputeEndpoint:
         self,
         plugs: Plugs,
         pulls: Pulls,
-        wake: Callable[[str], None],
+        executor: Executor,
         refresh_now: Callable[[str], None],
         resizing: Resizing,
         terminals: Terminals,
@@ -69,7 +70,7 @@ class ComputeEndpoint:
         self._pulls = pulls
         self._kept = KeptNetworks(plugs)
         self._terminals = terminals
-        self._wake = wake
+        self._executor = executor
         self._refresh_now = refresh_now
         self._resizing = resizing
 
@@ -96,8 +97,9 @@ class ComputeEndpoint:
     def container_delete(
         self, context: RequestContext, container: WireContainer, force: bool = False
     ) -> None:
+        busy = self._executor.is_busy(container.uuid)
         self._queue(context, container, "delete", {"force": force, "stop_timeout": None})
-        if force:
+        if busy and force:
             self._cut_short(container)
 
     def container_start(self, context: RequestContext, container: WireContainer) -> None:
@@ -124,9 +126,10 @@ class ComputeEndpoint:
         self._queue(context, container, "unpause", {})
 
     def container_kill(self, context: RequestContext, container: WireContainer, signal: str | None) -> None:
+        busy = self._executor.is_busy(container.uuid)
         wanted = None if signal in (None, "None") else str(signal)
         self._queue(context, container, "kill", {"signal": wanted})
-        if power.ends(wanted):
+        if busy and power.ends(wanted):
             self._cut_short(container)
 
     def network_attach(
@@ -161,7 +164,7 @@ class ComputeEndpoint:
     ) -> None:
         """A Zun API process wants a Glance image: OperationNotSupported."""
         if self._is_queued(context, container, "commit"):
-            self._wake(container.uuid)
+            self._executor.wake(container.uuid)
             return
         refusal = OperationNotSupported("This node keeps the images of containers itself, and not in Glance.")
         self._queue(context, container, "commit", refused_arguments(refusal))
@@ -181,7 +184,7 @@ class ComputeEndpoint:
                     session, self._plugs, context, container.uuid, action, arguments, mounts
                 )
             )
-        self._wake(container.uuid)
+        self._executor.wake(container.uuid)
 
     def _is_queued(self, context: RequestContext, container: WireContainer, action: str) -> bool:
         """Whether the sender has queued the action itself.
