@@ -9,26 +9,32 @@ from tierce.model.moments import unix_seconds
 from tierce.networks.base import RequestedNetwork
 
 
+def text(value: object) -> str | None:
+    """The value as text; nothing travels as null, or as the word `None`."""
+    return None if value in (None, "None") else str(value)
+
+
 def characters(value: str | int | None) -> int:
     """A height or width, which travels as text. Only what a terminal can have."""
-    text = str(value)
-    if not re.fullmatch("[0-9]{1,5}", text) or not 1 <= int(text) <= MAX_CHARACTERS:
+    digits = str(value)
+    if not re.fullmatch("[0-9]{1,5}", digits) or not 1 <= int(digits) <= MAX_CHARACTERS:
         raise Invalid(f"The size of a terminal is from 1 to {MAX_CHARACTERS} characters each way.")
-    return int(text)
+    return int(digits)
 
 
 def seconds(timeout: str | int | None) -> int | None:
     """Seconds of grace; None leaves them to the runtime."""
-    text = "" if timeout in (None, "None") else str(timeout)
-    if not re.fullmatch("[0-9]{0,9}", text):
+    digits = text(timeout) or ""
+    if not re.fullmatch("[0-9]{0,9}", digits):
         raise Invalid("The timeout is no number of seconds.")
-    return int(text) if text else None
+    return int(digits) if digits else None
 
 
 def since(value: str | None) -> float | None:
     """Unix seconds."""
+    moment = text(value)
     try:
-        return None if value in (None, "None") else unix_seconds(str(value))
+        return None if moment is None else unix_seconds(moment)
     except ValueError as exc:
         raise Invalid(f"since: {exc}") from exc
 

@@ -127,7 +127,7 @@ class ComputeEndpoint:
 
     def container_kill(self, context: RequestContext, container: WireContainer, signal: str | None) -> None:
         busy = self._executor.is_busy(container.uuid)
-        wanted = None if signal in (None, "None") else str(signal)
+        wanted = received.text(signal)
         self._queue(context, container, "kill", {"signal": wanted})
         if busy and power.ends(wanted):
             self._cut_short(container)
@@ -356,7 +356,7 @@ class ComputeEndpoint:
         container: WireContainer,
         ps_args: str | None,
     ) -> dict[str, Any]:
-        wanted = None if ps_args in (None, "None") else ps_args
+        wanted = received.text(ps_args)
         return self._ask(container, lambda name: self._plugs.runtime.containers.top(name, wanted))
 
     def container_stats(self, context: RequestContext, container: WireContainer) -> dict[str, Any]:
