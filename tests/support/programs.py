@@ -36,6 +36,7 @@ class Program:
         self.file = file
         self._command = [*command, "--config-file", str(file), *arguments]
         self._log = file.with_suffix(".log")
+        self._logged_before = 0
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -51,7 +52,12 @@ class Program:
     def log(self) -> str:
         return self._log.read_text(errors="replace") if self._log.exists() else ""
 
+    def logs(self, words: str) -> bool:
+        """Whether these words are in the log of the last start."""
+        return words in self.log[self._logged_before :]
+
     def start(self) -> None:
+        self._logged_before = len(self.log)
         with self._log.open("ab") as output:
             self._process = subprocess.Popen(
                 ["setpriv", "--pdeathsig", "TERM", *self._command],
@@ -182,12 +188,17 @@ class Programs:
             raise AssertionError(f"the API does not answer:\n{self.log}") from None
 
     def wait_state(self, host: str, state: str) -> None:
-        """Wait until the API says that the node is `up` or `down`."""
+        """Wait until the API says that the node is `up` or `down`.
+
+        Up counts only when its agent serves: before that, it is the last word of the one that was killed.
+        """
 
         def states() -> dict[str, str]:
             return {service["host"]: service["state"] for service in self._list("services")}
 
         try:
+            if state == "up":
+                until(lambda: self.agents[host].logs("Serving the node"))
             until(states, lambda seen: seen.get(host) == state)
         except AssertionError as exc:
             raise AssertionError(f"{exc}:\n{self.log}") from None
