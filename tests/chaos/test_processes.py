@@ -8,7 +8,7 @@ import pytest
 
 from tests.chaos.conftest import HOSTS, Engines, NewStorm
 from tests.support.load import DELETE
-from tests.support.programs import Program
+from tests.support.programs import DOWN_SOON
 from tests.support.service import Http
 from tests.support.soundness import seen_in
 from tests.support.waiting import until
@@ -36,7 +36,7 @@ def test_agents_killed_at_any_moment(
 
 
 def test_an_agent_frozen_until_it_counts_as_dead(new_storm: NewStorm, rng: random.Random) -> None:
-    storm = new_storm()
+    storm = new_storm(DEFAULT=DOWN_SOON)
     agent = storm.programs.agents["node1"]
     with storm.load(3) as load:
         for _ in range(2):
@@ -51,7 +51,7 @@ def test_an_agent_frozen_until_it_counts_as_dead(new_storm: NewStorm, rng: rando
 
 def test_a_node_that_dies_for_good_with_work_queued(new_storm: NewStorm, engines: Engines) -> None:
     """Its containers can be deleted by force at once, and it clears away what it has when it is back."""
-    storm = new_storm()
+    storm = new_storm(DEFAULT=DOWN_SOON)
     agent = storm.programs.agents["node1"]
     with storm.load(8, clients=6) as load:
         load.wait_for_more(AT_MOST)
@@ -79,9 +79,8 @@ def test_a_node_that_dies_for_good_with_work_queued(new_storm: NewStorm, engines
 def test_a_second_agent_of_a_node_refuses_to_start(new_storm: NewStorm) -> None:
     storm = new_storm()
     with storm.load(4) as load:
-        for state in ("", "elsewhere"):
+        for second in (storm.programs.beside("node1"), storm.programs.agent("node1", state="elsewhere")):
             load.wait_for_more(AT_LEAST)
-            second = storm.programs.agent("node1", state=state)
             second.start()
             storm.faults += 1
             assert second.wait() == 1
@@ -109,12 +108,11 @@ def test_an_api_killed_between_commit_and_message(
 @pytest.mark.parametrize(("database", "seed"), [("mariadb", 7), ("postgresql", 9)])
 def test_the_whole_api_killed(new_storm: NewStorm, rng: random.Random, database: str, seed: int) -> None:
     storm = new_storm(database, agent={"poll_interval": 1})
-    api: Program = storm.programs.api
     with storm.load(seed) as load:
         for _ in range(2):
             load.wait_for_more(rng.randint(AT_LEAST, AT_MOST))
-            api.kill()
+            storm.programs.kill_api()
             storm.faults += 1
-            api.start()
+            storm.programs.api.start()
             storm.programs.wait_answering()
     storm.account(f"kill -9 of the whole API ({database})", load.record)

@@ -46,9 +46,12 @@ def http(programs: Programs) -> Http:
 
 
 @pytest.fixture
-def alone(rabbitmq: RabbitMQ, servers: Servers, tmp_path: pathlib.Path) -> Iterator[Programs]:
-    """A cloud for one test, of which nothing runs yet."""
+def alone(
+    request: pytest.FixtureRequest, rabbitmq: RabbitMQ, servers: Servers, tmp_path: pathlib.Path
+) -> Iterator[Programs]:
+    """A cloud for one test, of which nothing runs yet. A parameter is what its programs have in [DEFAULT]."""
+    options = getattr(request, "param", {})
     with servers.database("mariadb") as database_url:
-        programs = Programs(tmp_path, rabbitmq.url(), database_url, ["node1"])
+        programs = Programs(tmp_path, rabbitmq.url(), database_url, ["node1"], DEFAULT=options)
         yield programs
         programs.stop()

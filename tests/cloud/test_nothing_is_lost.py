@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import requests
 
-from tests.support.programs import REPLY_TIME, Program, Programs
+from tests.support.programs import DOWN_SOON, REPLY_TIME, Program, Programs
 from tests.support.rabbitmq import RabbitMQ
 from tests.support.service import Http
 from tests.support.waiting import until
@@ -16,6 +16,11 @@ from tests.support.waiting import until
 
 def create(http: Http, host: str) -> str:
     return http.create(image="busybox", command=["sleep", "1000"], host=host)
+
+
+def beats_of(http: Http, host: str) -> int:
+    services: list[dict[str, Any]] = http.call("GET", "/services")["services"]
+    return next(int(service["report_count"]) for service in services if service["host"] == host)
 
 
 @pytest.mark.parametrize("host", ["node1", "node2"])
@@ -41,7 +46,7 @@ def test_what_is_accepted_without_a_bus_is_done_when_it_is_back(http: Http, rabb
     assert time.monotonic() - begun < 10
     assert http.call("GET", f"/containers/{uuid}")["status"] == "Creating"
     rabbitmq.start()
-    http.wait(uuid, "Running", timeout=60)
+    http.wait(uuid, "Running")
 
 
 def test_a_message_that_goes_with_its_broker_is_not_missed(
@@ -53,7 +58,7 @@ def test_a_message_that_goes_with_its_broker_is_not_missed(
     rabbitmq.stop()
     rabbitmq.start()
     agent.signal(signal.SIGCONT)
-    http.wait(uuid, "Running", timeout=60)
+    http.wait(uuid, "Running")
 
 
 def test_an_agent_that_starts_without_a_bus_works_and_is_up(
@@ -63,12 +68,13 @@ def test_an_agent_that_starts_without_a_bus_works_and_is_up(
     agent.signal(signal.SIGSTOP)
     uuid = create(http, "node1")
     agent.kill()
+    beats = beats_of(http, "node1")
     rabbitmq.stop()
     agent.start()
     http.wait(uuid, "Running")
-    programs.wait_state("node1", "up")
+    until(lambda: beats_of(http, "node1"), lambda now: now > beats)
     rabbitmq.start()
-    http.wait(create(http, "node1"), "Running", timeout=60)
+    http.wait(create(http, "node1"), "Running")
 
 
 def test_an_agent_killed_after_a_request_was_accepted_does_it_at_its_next_start(
@@ -111,21 +117,22 @@ def test_a_node_that_does_not_reply_is_given_up_at_the_deadline(http: Http, prog
     agent.signal(signal.SIGCONT)
     assert answer.status_code == 504, answer.text
     assert "node1" in answer.json()["errors"][0]["detail"] + answer.json()["errors"][0]["title"]
-    assert took < REPLY_TIME + 2
+    assert took < 2 * REPLY_TIME
     until(lambda: http.raw("GET", f"/containers/{uuid}/logs").status_code, lambda status: status == 200)
 
 
-def test_a_node_known_to_be_dead_is_refused_at_once_and_shown_from_the_database(
-    http: Http, programs: Programs
-) -> None:
-    uuid = create(http, "node2")
+@pytest.mark.parametrize("alone", [DOWN_SOON], indirect=True)
+def test_a_node_known_to_be_dead_is_refused_at_once_and_shown_from_the_database(alone: Programs) -> None:
+    alone.start()
+    http = Http(alone)
+    uuid = create(http, "node1")
     http.wait(uuid, "Running")
-    programs.agents["node2"].kill()
-    programs.wait_state("node2", "down")
+    alone.agents["node1"].kill()
+    alone.wait_state("node1", "down")
     for method, path in (("GET", "logs"), ("POST", "stop")):
         begun = time.monotonic()
         answer = http.raw(method, f"/containers/{uuid}/{path}")
-        assert time.monotonic() - begun < 1
+        assert time.monotonic() - begun < REPLY_TIME  # nobody was waited for
         assert answer.status_code == 409, answer.text
     assert http.call("GET", f"/containers/{uuid}")["status"] == "Running"
 
@@ -134,15 +141,15 @@ def test_many_calls_share_the_connections_that_there_are(http: Http, rabbitmq: R
     uuid = create(http, "node1")
     http.wait(uuid, "Running")
 
-    def opened_by(calls: int) -> int:
-        before = rabbitmq.opened()
-        assert before > 0
-        for _ in range(calls):
+    def call(times: int) -> None:
+        for _ in range(times):
             assert http.raw("GET", f"/containers/{uuid}/logs").status_code == 200
-        return rabbitmq.opened() - before
 
-    opened_by(20)  # each worker and node has one to send by, and one to hear by
-    assert opened_by(100) < 5
+    call(10)  # each worker and node has one to send by, and one to hear by
+    before = rabbitmq.opened()
+    assert before > 0
+    call(20)
+    assert rabbitmq.opened() - before < 5
 
 
 def test_calls_work_again_after_the_broker_was_restarted(http: Http, rabbitmq: RabbitMQ) -> None:
@@ -155,4 +162,4 @@ def test_calls_work_again_after_the_broker_was_restarted(http: Http, rabbitmq: R
     assert http.raw("GET", f"/containers/{uuid}/logs").status_code in (503, 504)
     assert time.monotonic() - begun < 10
     rabbitmq.start()
-    until(lambda: http.raw("GET", f"/containers/{uuid}/logs").status_code, lambda status: status == 200, 60)
+    until(lambda: http.raw("GET", f"/containers/{uuid}/logs").status_code, lambda status: status == 200)

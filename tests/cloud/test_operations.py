@@ -3,7 +3,6 @@
 import json
 import pathlib
 import signal
-import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +14,7 @@ import requests
 from tests.support.databases import Servers
 from tests.support.programs import Program, Programs
 from tests.support.rabbitmq import RabbitMQ
-from tests.support.service import Http
+from tests.support.service import Http, listens
 from tests.support.waiting import until
 
 DATABASE_PASSWORD = "correct-horse"
@@ -99,7 +98,7 @@ def test_no_password_and_no_key_is_in_the_most_verbose_logs(
             rabbitmq.stop()
             http.create(image="busybox", command=FOREVER)
             rabbitmq.start()
-            until(lambda: "Reconnected" in programs.agents[NODE].log, timeout=60)
+            until(lambda: "Reconnected" in programs.agents[NODE].log)
         finally:
             programs.stop()
     for program in (programs.api, programs.agents[NODE]):
@@ -145,11 +144,6 @@ def test_health_says_in_detail_how_bus_and_database_are(alone: Programs, rabbitm
 # --- stops ----------------------------------------------------------------------------------------
 
 
-def refuses(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) != 0
-
-
 def test_an_api_that_stops_answers_the_requests_under_way(alone: Programs, start: Start) -> None:
     http = start(**VERBOSE, rpc_response_timeout=30)
     agent = alone.agents[NODE]
@@ -160,7 +154,7 @@ def test_an_api_that_stops_answers_the_requests_under_way(alone: Programs, start
         under_way = pool.submit(http.raw, "GET", f"/containers/{uuid}/logs")
         until(lambda: "CALL msg_id" in alone.api.log)
         alone.api.signal(signal.SIGTERM)
-        until(lambda: refuses(alone.port))
+        until(lambda: not listens(alone.port))
         agent.signal(signal.SIGCONT)
         answer = under_way.result(30)
     assert (answer.status_code, answer.text) == (200, '"hello\\n"')
@@ -173,7 +167,7 @@ def test_an_agent_that_stops_answers_the_questions_under_way(alone: Programs, st
     uuid = http.create(image="busybox", command=FOREVER)
     http.wait(uuid, "Running")
     with ThreadPoolExecutor(1) as pool:
-        under_way = pool.submit(http.raw, "POST", f"/containers/{uuid}/execute?command=sleep+3&run=true")
+        under_way = pool.submit(http.raw, "POST", f"/containers/{uuid}/execute?command=sleep+2&run=true")
         until(lambda: "container_exec" in agent.log)
         assert agent.stop() == 0
         answer = under_way.result(30)

@@ -52,15 +52,12 @@ def test_workers_do_not_outlive_their_parent(alone: Programs) -> None:
 
 
 def test_an_agent_refuses_to_start_beside_another_one_of_its_node(programs: Programs) -> None:
-    same_state = programs.agents["node1"]
-    beside = Program(same_state.file, "agent")
-    elsewhere = programs.agent("node1", state="elsewhere")
-    for second in (beside, elsewhere):
+    for second in (programs.beside("node1"), programs.agent("node1", state="elsewhere")):
         second.start()
         assert second.wait() == 1
         assert "node1" in second.log
         assert "Traceback" not in second.log
-    assert same_state.runs
+    assert programs.agents["node1"].runs
 
 
 def test_a_node_goes_to_another_machine_once_its_own_is_forced_down_and_the_old_agent_ends(
@@ -72,6 +69,7 @@ def test_a_node_goes_to_another_machine_once_its_own_is_forced_down_and_the_old_
     elsewhere = alone.agent("node1", state="elsewhere")
     elsewhere.start()
     assert alone.agents["node1"].wait() == 1
+    elsewhere.wait_serving()
     http.call("PUT", "/services/force_down?host=node1&binary=zun-compute&forced_down=false")
     http.wait(http.create(image="busybox", command=["sleep", "1000"]), "Running")
     assert elsewhere.stop() == 0
@@ -82,6 +80,7 @@ def test_an_agent_that_was_stopped_leaves_its_node_to_another_machine(alone: Pro
     assert alone.agents["node1"].stop() == 0
     elsewhere = alone.agent("node1", state="elsewhere")
     elsewhere.start()
+    elsewhere.wait_serving()
     http = Http(alone)
     http.wait(http.create(image="busybox", command=["sleep", "1000"]), "Running")
     assert elsewhere.stop() == 0
@@ -116,7 +115,7 @@ def test_an_agent_stops_while_the_bus_is_silent_and_gives_its_node_up(
     # Well before its heartbeat would be missed: another agent may have the node at once.
     elsewhere = alone.agent("node1", state="elsewhere")
     elsewhere.start()
-    until(lambda: "Serving the node node1" in elsewhere.log)
+    elsewhere.wait_serving()
     elsewhere.stop()
 
 

@@ -14,7 +14,7 @@ from tests.support.engines import BUSYBOX
 from tests.support.proxy import EngineProxy
 from tests.support.service import Http, Service
 from tests.support.team import delete_all
-from tests.support.waiting import until
+from tests.support.waiting import DEADLINE, until
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def terminate(service: Service) -> None:
 
 def exit_code(service: Service) -> int:
     assert service.process is not None
-    code = service.process.wait(30)
+    code = service.process.wait(DEADLINE)
     service.process = None
     return code
 
@@ -67,7 +67,7 @@ def test_a_create_under_way_is_finished_first(
     service = start()
     proxy.hold("/containers/create")
     ident = Http(service).create(image=BUSYBOX, command=FOREVER)
-    assert proxy.holding.wait(10)
+    assert proxy.holding.wait(DEADLINE)
     terminate(service)
     assert service.process is not None
     assert service.process.poll() is None
@@ -84,7 +84,7 @@ def test_a_create_that_takes_too_long_is_taken_up_by_the_next_start(
     service = start(graceful_stop=1)
     proxy.hold("/containers/create")
     ident = Http(service).create(image=BUSYBOX, command=FOREVER)
-    assert proxy.holding.wait(10)
+    assert proxy.holding.wait(DEADLINE)
     terminate(service)
     assert exit_code(service) == 0
     assert states(engine, ident) == []

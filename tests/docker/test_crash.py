@@ -6,8 +6,8 @@ import contextlib
 import pathlib
 import sqlite3
 import sys
-import time
 from collections.abc import Iterator
+from typing import Any
 
 import docker
 import pytest
@@ -70,9 +70,7 @@ def service(tmp_path: pathlib.Path, docker_engine: str) -> Iterator[Service]:
 
 def ours(service: Service, engine: docker.DockerClient) -> tuple[list[str], list[str]]:
     """Names of this service's containers and networks in the Engine."""
-    with sqlite3.connect(service.home / "tierce.sqlite") as connection:
-        node = connection.execute("SELECT uuid FROM compute_node").fetchone()[0]
-    label = {"label": f"tierce.node={node}"}
+    label = {"label": f"tierce.node={first(service, 'SELECT uuid FROM compute_node')}"}
     return (
         [
             container.name
@@ -113,16 +111,13 @@ def starts(service: Service) -> int:
 
 def await_start(service: Service) -> None:
     """The container runs before its program has written its note."""
-    deadline = time.monotonic() + 10
-    while not starts(service):
-        assert time.monotonic() < deadline, "the program in the container never began"
-        time.sleep(0.02)
+    until(lambda: starts(service))
 
 
-def rows(service: Service, table: str) -> int:
-    with sqlite3.connect(service.home / "tierce.sqlite") as connection:
-        count: int = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-        return count
+def first(service: Service, query: str) -> Any:
+    """The first value that the service's database answers."""
+    with contextlib.closing(sqlite3.connect(service.home / "tierce.sqlite")) as connection:
+        return connection.execute(query).fetchone()[0]
 
 
 def await_death(service: Service) -> None:
@@ -139,7 +134,7 @@ def delete_and_check_nothing_is_left(service: Service, http: Http, engine: docke
     leftovers = [path.name for path in (service.home / "mnt").glob("*-*")]
     assert leftovers == []
     for table in ("container", "container_actions", "volume", "volume_mapping", "tierce_allocation"):
-        assert rows(service, table) == 0, table
+        assert first(service, f"SELECT count(*) FROM {table}") == 0, table
 
 
 def interrupted(service: Service, point: str) -> dict[str, str]:

@@ -12,7 +12,8 @@ import pytest
 
 from tests.support.engines import BUSYBOX, NOSHELL
 from tests.support.registry import ADDRESS
-from tests.support.runtime_contract import Bench
+from tests.support.runtime_contract import Bench, commands
+from tests.support.waiting import until
 from tierce.model.container import BindMount, RuntimeState
 from tierce.model.errors import ExecTimeout, ImageNotFound, ImagePullFailed, RuntimeBadRequest
 from tierce.runtimes.docker import DockerRuntime, NodeDefaults
@@ -110,8 +111,11 @@ def test_what_a_timed_out_command_started_ends_too(bench: Bench) -> None:
     name = bench.start()
     with pytest.raises(ExecTimeout):
         bench.containers.execute(name, ["sh", "-c", "sleep 888 & sleep 777"], timeout=0.5)
-    commands = [process[-1] for process in bench.containers.top(name)["Processes"]]
-    assert [command for command in commands if "<defunct>" not in command] == ["sleep 3600"]
+
+    def alive() -> list[str]:
+        return [command for command in commands(bench, name) if "<defunct>" not in command]
+
+    until(alive, lambda running: running == ["sleep 3600"])
 
 
 def test_anonymous_volumes_go_with_their_container(bench: Bench, engine: docker.DockerClient) -> None:

@@ -46,7 +46,7 @@ def http(service: Service, proxy: EngineProxy) -> Iterator[Http]:
     """A client of the service, which has met the Engine; at the end it is there, and has nothing."""
     http = Http(service)
     proxy.on()
-    until(lambda: http.call("GET", "/hosts")["hosts"][0]["cpus"], timeout=10)
+    until(lambda: http.call("GET", "/hosts")["hosts"][0]["cpus"])
     yield http
     proxy.release()
     proxy.on()
@@ -159,22 +159,29 @@ class TestHung:
         proxy.hold("/containers/create")
         ident = http.create(image=BUSYBOX, command=FOREVER)
         assert "Docker" in http.wait(ident, "Error")["status_reason"]
-        with contextlib.closing(engine.events(filters={"event": "create"}, decode=True)) as events:
+        of_it = {"container": f"zun-{ident}", "event": "create"}
+        with contextlib.closing(engine.events(since=0, filters=of_it, decode=True)) as events:
             proxy.release()
-            assert next(events)["Actor"]["Attributes"]["name"] == f"zun-{ident}"
+            next(events)
         until(lambda: states(engine, ident) == [])
         assert http.call("GET", f"/containers/{ident}")["status"] == "Error"
 
 
-def test_a_restart_of_the_engine_ends_containers_and_the_api_follows(tmp_path: pathlib.Path) -> None:
-    with (
-        private_engine(SUITE) as directory,
-        running(Service(tmp_path, url(directory), options=OPTIONS)) as service,
-    ):
+@pytest.fixture(scope="module")
+def own_engine() -> Iterator[pathlib.Path]:
+    """The directory of an Engine that nobody else is in the way of."""
+    with private_engine(SUITE) as directory:
+        yield directory
+
+
+def test_a_restart_of_the_engine_ends_containers_and_the_api_follows(
+    own_engine: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    with running(Service(tmp_path, url(own_engine), options=OPTIONS)) as service:
         http = Http(service)
         ended = run(http, command=POLITE)
         stays = run(http, command=POLITE, restart_policy={"Name": "always"})
-        dockerd.restart(directory)
+        dockerd.restart(own_engine)
         assert http.wait(ended, "Stopped")["status_detail"].startswith("Exited(")
         http.wait(stays, "Running")
         until(lambda: http.raw("GET", f"/containers/{stays}/logs").ok)
@@ -183,12 +190,9 @@ def test_a_restart_of_the_engine_ends_containers_and_the_api_follows(tmp_path: p
 
 
 def test_of_stopped_containers_a_restart_of_the_engine_starts_those_that_always_run(
-    tmp_path: pathlib.Path,
+    own_engine: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
-    with (
-        private_engine(SUITE) as directory,
-        running(Service(tmp_path, url(directory), options=OPTIONS)) as service,
-    ):
+    with running(Service(tmp_path, url(own_engine), options=OPTIONS)) as service:
         http = Http(service)
         always, unless_stopped = (
             run(http, command=POLITE, restart_policy={"Name": policy})
@@ -197,7 +201,7 @@ def test_of_stopped_containers_a_restart_of_the_engine_starts_those_that_always_
         for ident in (always, unless_stopped):
             http.call("POST", f"/containers/{ident}/stop")
             http.wait(ident, "Stopped")
-        dockerd.restart(directory)
+        dockerd.restart(own_engine)
         http.wait(always, "Running")
         assert http.call("GET", f"/containers/{unless_stopped}")["status"] == "Stopped"
         delete_all(http)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.containers import FOREVER, POLITE
 from tests.support.engines import BUSYBOX
-from tests.support.openstack import OpenStack
+from tests.support.openstack import OpenStack, with_password
 from tests.support.service import Http
 from tests.support.team import Team
 from tests.support.waiting import until
@@ -81,36 +81,40 @@ def test_a_container_s_life_with_openrc(home: pathlib.Path, admin: Http, tmp_pat
     listed = {each["name"]: each["status"] for each in cli.json("list")}
     assert listed == {"first": "Running", "made": "Created"}
     assert [each["name"] for each in cli.json("list", "--status", "Running")] == ["first"]
-    shown = cli.json("show", "first")
-    assert (shown["image"], shown["command"]) == (BUSYBOX, ["sh", "-c", script])
-    assert (shown["environment"], shown["labels"]) == ({"COLOUR": "red"}, {"tier": "web"})
-
     assert cli("exec", "first", "echo", "from", "inside") == "from inside\n\n"
     cli("exec", "first", "sh", "-c", "exit 3", code=3)
-    until(lambda: admin.call("GET", "/containers/first/logs"))
-    assert cli("logs", "first") == "hello\n\n"
-    assert cli.json("stats", "first")["MEM LIMIT(MiB)"] == 64
+    with OpenStack(tmp_path, variables) as openstack:
+        live_on(openstack, admin, script)
 
-    for command, status in (
-        (["stop", "--timeout", "5"], "Stopped"),
-        (["start"], "Running"),
-        (["restart", "--timeout", "5"], "Running"),
-        (["pause"], "Paused"),
-        (["unpause"], "Running"),
-        (["kill"], "Stopped"),
+
+def live_on(openstack: OpenStack, admin: Http, script: str) -> None:
+    """What else there is in the life of `first`, and the end of it and of `made`."""
+    shown = openstack.json("show", "first")
+    assert (shown["image"], shown["command"]) == (BUSYBOX, ["sh", "-c", script])
+    assert (shown["environment"], shown["labels"]) == ({"COLOUR": "red"}, {"tier": "web"})
+    until(lambda: admin.call("GET", "/containers/first/logs"))
+    assert openstack("logs first") == "hello\n\n"
+    assert openstack.json("stats", "first")["MEM LIMIT(MiB)"] == 64
+
+    for line, status in (
+        ("stop --timeout 5 first", "Stopped"),
+        ("start first", "Running"),
+        ("restart --timeout 5 first", "Running"),
+        ("pause first", "Paused"),
+        ("unpause first", "Running"),
+        ("kill first", "Stopped"),
     ):
-        assert "has been accepted" in cli(command[0], "first", *command[1:])
+        assert "has been accepted" in openstack(line)
         admin.wait("first", status)
 
-    actions = [each["action"] for each in cli.json("action list", "first")]
+    actions = [each["action"] for each in openstack.json("action list", "first")]
     assert actions == ["kill", "unpause", "pause", "reboot", "start", "stop", "create"]
-    assert [(each["Host"], each["State"]) for each in cli.json("service list")] == [("node1", "up")]
-    assert [each["hostname"] for each in cli.json("host list")] == ["node1"]
-
-    assert cli("delete", "first", "made").count("has been accepted") == 2
-    admin.wait(run["uuid"], None)
-    admin.wait(made["uuid"], None)
-    assert "could not be found" in cli("delete", "first")
+    assert [(each["Host"], each["State"]) for each in openstack.json("service list")] == [("node1", "up")]
+    assert [each["hostname"] for each in openstack.json("host list")] == ["node1"]
+    assert openstack("delete first made").count("has been accepted") == 2
+    for name in ("first", "made"):
+        admin.wait(name, None)
+    assert "could not be found" in openstack("delete first")
 
 
 def test_a_container_s_life_with_clouds_yaml(home: pathlib.Path, admin: Http, tmp_path: pathlib.Path) -> None:
@@ -132,7 +136,8 @@ WAITER = f"--memory 64 {BUSYBOX} {shlex.join(POLITE)}"
 def openstack(team: Team, tmp_path: pathlib.Path) -> Iterator[OpenStack]:
     """olga's, who is an administrator."""
     try:
-        with OpenStack(tmp_path, team.service.url, "olga", team.passwords["olga"]) as openstack:
+        variables = with_password(team.service.url, "olga", team.passwords["olga"])
+        with OpenStack(tmp_path, variables) as openstack:
             yield openstack
     finally:
         team.delete_all()
@@ -182,11 +187,11 @@ def test_what_runs_is_changed_looked_into_and_copied(
     openstack.json("set", "shop --no-auto-heal")
     assert openstack.json("show", "shop")["auto_heal"] is False
 
-    (tmp_path / "note").write_text("a note")
+    (tmp_path / "note").write_bytes(b"\x00\xffnote")
     openstack(f"cp {tmp_path}/note shop:/tmp")
     (tmp_path / "back").mkdir()
     openstack(f"cp shop:/tmp/note {tmp_path}/back")
-    assert (tmp_path / "back" / "note").read_text() == "a note"
+    assert (tmp_path / "back" / "note").read_bytes() == b"\x00\xffnote"
 
     assert "accepted" in openstack("kill --signal TERM shop")
     web.wait("shop", "Stopped")

@@ -1,15 +1,12 @@
 """A registry with passwords and TLS, a real Engine, and the standalone service between them."""
 
-import json
 import os
 import pathlib
 import secrets
 import stat
 import subprocess
-import sys
 import uuid
 from collections.abc import Iterator
-from typing import Any
 
 import docker
 import pytest
@@ -163,7 +160,7 @@ def test_a_service_with_the_published_key_does_not_start(tmp_path: pathlib.Path,
     assert "published default" in service.log
 
 
-# --- the usual clients --------------------------------------------------------------------------------
+# --- python-zunclient ---------------------------------------------------------------------------------
 
 
 def test_python_zunclient_keeps_registries(team: Team, image: str) -> None:
@@ -188,32 +185,3 @@ def test_python_zunclient_keeps_registries(team: Team, image: str) -> None:
     (other,) = zun.registries.list(domain="other.example.com")
     zun.registries.delete(other.uuid)
     assert [each.domain for each in zun.registries.list()] == [ADDRESS]
-
-
-def test_the_openstack_command_keeps_registries(team: Team, tmp_path: pathlib.Path) -> None:
-    def appcontainer(*words: str) -> Any:
-        variables = {
-            "OS_AUTH_TYPE": "http_basic",
-            "OS_ENDPOINT": team.service.url,
-            "OS_USERNAME": "ann",
-            "OS_PASSWORD": team.passwords["ann"],
-        }
-        done = subprocess.run(
-            [pathlib.Path(sys.executable).with_name("openstack"), "appcontainer", "registry", *words],
-            env={"HOME": str(tmp_path), "PATH": os.environ["PATH"], **variables},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return json.loads(done.stdout) if "json" in words else done.stdout
-
-    created = ("--name", "ours", "--domain", ADDRESS, "--username", "robot", "--password", "x", "-f", "json")
-    made = appcontainer("create", *created)
-    assert (made["name"], made["password"]) == ("ours", "***")
-    assert [each["uuid"] for each in appcontainer("list", "-f", "json")] == [made["uuid"]]
-    assert appcontainer("show", "ours", "-f", "json")["domain"] == ADDRESS
-    assert appcontainer("update", "ours", "--username", "human", "-f", "json")["username"] == "human"
-    assert "accepted" in appcontainer("delete", "ours")
-    assert appcontainer("list", "-f", "json") == []

@@ -15,7 +15,7 @@ from tests.support.programs import Programs
 from tests.support.proxy import EngineProxy
 from tests.support.rabbitmq import RabbitMQ
 from tests.support.service import Http
-from tests.support.waiting import until
+from tests.support.waiting import DEADLINE, until
 from tierce.runtimes.docker.connection import NEWEST_API
 
 ANOTHER = "trixie" if SUITE == "host" else "host"
@@ -98,7 +98,9 @@ def test_containers_live_on_engines_of_different_versions(http: Http, nodes: lis
     for node, uuid in there.items():
         node.proxy.hold(f"/v{node.api_version}/")
         http.call("POST", f"/containers/{uuid}/stop")
-        assert node.proxy.holding.wait(10), f"{node.host} is not asked in the version {node.api_version}"
+        assert node.proxy.holding.wait(DEADLINE), (
+            f"{node.host} is not asked in the version {node.api_version}"
+        )
         node.proxy.release()
         http.wait(uuid, "Stopped")
         http.call("POST", f"/containers/{uuid}/start")

@@ -6,7 +6,6 @@ and a machine on which no other Docker Engine runs (or DOCKER_HOST naming one to
 
 import os
 import shutil
-import socket
 import stat
 import subprocess
 import sys
@@ -15,10 +14,12 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-PORT = 19517
+from tests.support.service import free_port, listens
+
 REPOSITORY = Path(__file__).parents[2]
 
 
@@ -28,8 +29,9 @@ class Clone:
     def __init__(self, directory: Path) -> None:
         self.path = directory / "tierce"
         self.home = directory / "home" / ".tierce"
+        self.port = free_port()
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("OS_", "TIERCE_"))}
-        self.environment = kept | {"HOME": str(directory / "home"), "TIERCE_PORT": str(PORT)}
+        self.environment = kept | {"HOME": str(directory / "home"), "TIERCE_PORT": str(self.port)}
         self.home.parent.mkdir()
         subprocess.run(["git", "clone", "--quiet", REPOSITORY, self.path], check=True)
 
@@ -69,11 +71,21 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clone]:
     shutil.rmtree(directory)
 
 
-@pytest.fixture(scope="module")
-def first_run(clone: Clone) -> str:
+class Run(NamedTuple):
+    output: str
+    seconds: float
+
+
+def quickstart(clone: Clone) -> Run:
+    began = time.monotonic()
     done = clone.shell("./quickstart")
     assert done.returncode == 0, done.stdout
-    return done.stdout
+    return Run(done.stdout, time.monotonic() - began)
+
+
+@pytest.fixture(scope="module")
+def first_run(clone: Clone) -> Run:
+    return quickstart(clone)
 
 
 def answer_of(clone: Clone, *, with_password: bool) -> int:
@@ -89,19 +101,14 @@ def answer_of(clone: Clone, *, with_password: bool) -> int:
         return error.code
 
 
-def port_is_open() -> bool:
-    with socket.socket() as connection:
-        return connection.connect_ex(("127.0.0.1", PORT)) == 0
+def test_first_run_shows_what_its_first_container_wrote(first_run: Run) -> None:
+    assert "Hello from a container named hello-" in first_run.output
 
 
-def test_first_run_shows_what_its_first_container_wrote(first_run: str) -> None:
-    assert "Hello from a container named hello-" in first_run
-
-
-def test_password_is_in_private_files_only(clone: Clone, first_run: str) -> None:
+def test_password_is_in_private_files_only(clone: Clone, first_run: Run) -> None:
     password = clone.variable("OS_PASSWORD")
     assert len(password) >= 20
-    assert password not in first_run
+    assert password not in first_run.output
     holders = [
         file for file in clone.home.glob("*") if file.is_file() and password.encode() in file.read_bytes()
     ]
@@ -137,14 +144,11 @@ def test_commands_to_try_next_work_with_the_standard_client(clone: Clone) -> Non
     assert "first" not in clone.openstack("appcontainer list")
 
 
-@pytest.mark.usefixtures("first_run")
-def test_second_run_is_quick_and_leaves_what_runs_alone(clone: Clone) -> None:
-    before, began = clone.pids(), time.monotonic()
-    done = clone.shell("./quickstart")
-    took = time.monotonic() - began
-    assert done.returncode == 0, done.stdout
+def test_second_run_is_quick_and_leaves_what_runs_alone(clone: Clone, first_run: Run) -> None:
+    before = clone.pids()
+    second_run = quickstart(clone)
     assert clone.pids() == before
-    assert took < 3
+    assert second_run.seconds < first_run.seconds / 4, "it does again what the first one did"
 
 
 @pytest.mark.usefixtures("first_run")
@@ -165,7 +169,7 @@ def test_hand_made_change_of_the_configuration_is_kept_and_takes_effect(clone: C
 def test_status_tells_that_it_runs(clone: Clone) -> None:
     done = clone.shell("./quickstart status")
     assert done.returncode == 0
-    assert f"http://127.0.0.1:{PORT}/v1" in done.stdout
+    assert f"http://127.0.0.1:{clone.port}/v1" in done.stdout
 
 
 @pytest.mark.usefixtures("first_run")
@@ -173,7 +177,7 @@ def test_stop_ends_what_was_started_and_keeps_what_was_made(clone: Clone) -> Non
     clone.openstack("appcontainer run --wait --name kept $TIERCE_DEMO_IMAGE sleep 1000")
     password = clone.variable("OS_PASSWORD")
     assert clone.shell("./quickstart stop").returncode == 0
-    assert not port_is_open()
+    assert not listens(clone.port)
     assert clone.pids() == {}
     assert clone.shell("./quickstart status").returncode == 1
     assert clone.shell("./quickstart").returncode == 0

@@ -285,11 +285,23 @@ class Cloud:
         return Client(lambda: self.served, name, documented=lambda: not self.policy_file.read_text())
 
     def wait_idle(self) -> None:
-        """Wait until no action is unfinished on any node that has an agent, and these rest."""
-        agents = {name: node.agent for name, node in self.nodes.items() if node.agent}
+        """Wait until no action is unfinished on any node that has an agent, and these rest: they have also
+        dealt with all that their engines have told.
+        """
+        nodes = {name: node for name, node in self.nodes.items() if node.agent}
+
+        def told() -> Mapping[str, int]:
+            return {name: node.engine.event_log.count for name, node in nodes.items()}
 
         def busy() -> Sequence[object]:
-            return self.unfinished() or [name for name, agent in agents.items() if not agent.wait_idle(0)]
+            before = told()
+            return (
+                [name for name, node in nodes.items() if not node.engine.event_log.is_heard()]
+                or self.unfinished()
+                or [name for name, node in nodes.items() if node.agent and not node.agent.wait_idle(0)]
+                # What ended a moment ago may have been told only now.
+                or [name for name, count in told().items() if count != before[name]]
+            )
 
         until(busy, lambda found: not found)
 
@@ -345,6 +357,8 @@ class Cloud:
                 "auth_encryption_key": "32 characters that a test knows.",
             },
             "agent": {"retry_interval": 1, "unreachable_retries": 0, "graceful_stop": 10},
+            # However slow the machine, no request is refused for those that wait for the node beside it.
+            "api": {"threads": 64},
             "database": {"connection": f"sqlite:///{self.database_file}"},
             "quota": dict.fromkeys(("containers", "cpu", "memory", "disk"), -1),
         }

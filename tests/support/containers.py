@@ -10,13 +10,14 @@ from docker.models.containers import Container
 
 from tests.support.engines import BUSYBOX
 from tests.support.service import Http
+from tests.support.tars import tar
 
 FOREVER = ["sleep", "3600"]
 """A command that goes on, and that only a kill ends."""
 POLITE = ["sh", "-c", "trap exit TERM; sleep 3600 & wait"]
 """A command that goes on until it is asked to end."""
 PATIENT = ["sh", "-c", "until [ -e /go ]; do sleep 0.02; done; exit 3"]
-"""A command that ends by itself, with 3, when somebody makes the file /go."""
+"""A command that ends by itself, with 3, when somebody makes the file /go: see `let_go`."""
 
 
 def run(user: Http, **fields: Any) -> str:
@@ -29,6 +30,11 @@ def run(user: Http, **fields: Any) -> str:
 def finish(user: Http, command: Sequence[str], **fields: Any) -> dict[str, Any]:
     """A container whose command has ended."""
     return user.wait(user.create(image=BUSYBOX, command=command, **fields), "Stopped")
+
+
+def let_go(container: Container) -> None:
+    """Have one with the command PATIENT end. Not by a command in it, which it might take along."""
+    container.put_archive("/", tar(go=b""))
 
 
 def execute(user: Http, ident: str, *command: str) -> tuple[int, str]:

@@ -1,7 +1,7 @@
 """`tierce standalone`, made to die by SIGKILL at one exact point, for the crash tests.
 
 TIERCE_CRASH_AT is `step ACTION STEP MOMENT` (a boundary that the agent's observer is told of), `engine
-BEFORE|AFTER N` (the N-th call to the Engine since the request that is to be interrupted: before it is
+BEFORE|AFTER N` (the N-th call to the Engine for the request that is to be interrupted: before it is
 sent, or when the Engine has answered and nobody has heard), or `commit` (after the API's transaction,
 before its message). With TIERCE_CRASH_COUNT the calls to the Engine are written to that file instead.
 """
@@ -10,6 +10,7 @@ import os
 import pathlib
 import signal
 import sys
+import threading
 from typing import Any
 
 import requests
@@ -27,25 +28,28 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def observe(action: str, step: str, moment: str) -> None:
-    if ["step", action, step, moment] == POINT:
-        die()
-
-
 class EngineCalls:
-    """Counts the Engine calls of an operation: those made by the threads that run actions."""
+    """Counts the Engine calls of an operation.
+
+    Not those of a look at what the Engine's events tell: it comes sooner or later, or not at all.
+    """
 
     def __init__(self) -> None:
         self.made = 0
         self._send = requests.Session.send
+        self._thread = threading.local()
+
+    def observe(self, action: str, step: str, moment: str) -> None:
+        """Told of every boundary, in the thread that runs the action."""
+        if ["step", action, step, moment] == POINT:
+            die()
+        self._thread.acts = moment != "committed"
 
     def install(self) -> None:
         calls = self
 
         def send(session: requests.Session, request: Any, **more: Any) -> Any:
-            import threading
-
-            if not threading.current_thread().name.startswith("tierce-action"):
+            if not getattr(calls._thread, "acts", False):
                 return calls._send(session, request, **more)
             calls.made += 1
             calls._perhaps_die("before")
@@ -66,10 +70,11 @@ class EngineCalls:
 def main() -> int:
     conf = config.load([sys.argv[sys.argv.index("--config-file") + 1]])
     logs.setup(conf)
-    EngineCalls().install()
+    calls = EngineCalls()
+    calls.install()
     if POINT == ["commit"]:
         Messages._send = lambda *_: die()  # type: ignore[assignment,method-assign]  # between commit and cast
-    return standalone.serve(conf, observer=observe)
+    return standalone.serve(conf, observer=calls.observe)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from typing import Any, Protocol
 import psycopg
 import pymysql
 
-from tests.support.waiting import until
+from tests.support.waiting import DEADLINE, until
 from tierce import config
 from tierce.db import schema
 from tierce.db.engine import Database, connect
@@ -35,8 +35,6 @@ from tierce.db.engine import Database, connect
 KINDS = ("sqlite", "mariadb", "postgresql")
 
 _UNPRIVILEGED = "nobody"
-_START = 60
-"""Seconds that a server may take to answer."""
 
 
 class Server(Protocol):
@@ -335,13 +333,13 @@ def _spawn(command: list[str], log: pathlib.Path) -> "subprocess.Popen[bytes]":
 
 
 def _await(process: "subprocess.Popen[bytes]", log: pathlib.Path, answers: Callable[[], bool]) -> None:
-    until(lambda: process.poll() is not None or answers(), timeout=_START)
+    until(lambda: process.poll() is not None or answers())
     assert process.poll() is None, log.read_text(errors="replace")
 
 
 def _stop(process: "subprocess.Popen[bytes]", number: signal.Signals = signal.SIGTERM) -> None:
     process.send_signal(number)
-    process.wait(_START)
+    process.wait(DEADLINE)
 
 
 def _children(pid: int) -> list[int]:

@@ -4,9 +4,9 @@ import pathlib
 import subprocess
 from collections.abc import Sequence
 
+from tests.support.waiting import DEADLINE
+
 _START = 'setsid "$@" </dev/null >>"$0" 2>&1 & echo $!'
-_DEADLINE = 30.0
-"""Seconds in which dockerd must have ended."""
 
 
 def restart(engine: pathlib.Path) -> None:
@@ -20,7 +20,7 @@ def stop(engine: pathlib.Path) -> Sequence[str]:
     command = pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1]
     subprocess.run(["kill", pid], check=True)
     ended = ["tail", "--sleep-interval=.1", f"--pid={pid}", "-f", "/dev/null"]
-    subprocess.run(ended, timeout=_DEADLINE, check=True)
+    subprocess.run(ended, timeout=DEADLINE, check=True)
     return command
 
 

@@ -52,10 +52,10 @@ start() {
   echo $! >"$run/$name.pid"
 }
 
-# await NAME COMMAND...: until the command succeeds; fails when NAME ends first, or after 30 s
+# await NAME COMMAND...: until the command succeeds; fails when NAME ends first, or after 90 s
 await() {
   local name=$1; shift
-  for _ in $(seq 300); do
+  for _ in $(seq 900); do
     "$@" && return
     kill -0 "$(cat "$run/$name.pid")" || break
     sleep .1
@@ -74,7 +74,7 @@ daemons() {
     -e "s#/run/containerd/containerd.sock#$run/containerd.sock#" >"$dir/containerd.toml"
   start containerd containerd --config "$dir/containerd.toml" --address "$run/containerd.sock"
   await containerd test -S "$run/containerd.sock"
-  # The authority of a test's own registry, if it puts one there before the first pull over TLS.
+  # The authority of a test's own registry, if there is one; it is read once, when dockerd first speaks TLS.
   export SSL_CERT_FILE=$dir/registry-ca.pem
   start dockerd dockerd --containerd "$run/containerd.sock" --data-root "$dir/data/docker" --exec-root "$run/docker" \
     --pidfile "$run/docker.pid" --host "unix://$run/docker.sock" --default-address-pool base=172.30.0.0/16,size=24

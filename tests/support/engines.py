@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.private_registry import write_authority
+
 SUPPORT = pathlib.Path(__file__).parent
 
 BUSYBOX = "tierce-test/busybox:1"
@@ -28,6 +30,7 @@ def private_engine(suite: str = "host") -> Iterator[pathlib.Path]:
     # Not under pytest's own directories: a socket's path has a limit of 108 bytes.
     directory = pathlib.Path(tempfile.mkdtemp(prefix="engine-", dir="/tmp"))
     try:
+        write_authority(directory)
         _run("engine.sh", "up", str(directory), suite, str(os.getpid()))
         _run("image.sh", BUSYBOX, engine=directory)
         _run("image.sh", NOSHELL, "noshell", engine=directory)

@@ -15,6 +15,7 @@ from typing import Any
 import requests
 
 from tests.support.service import Http, Served
+from tests.support.waiting import DEADLINE
 
 _MOST = 4
 """Containers that a client has at a time."""
@@ -86,7 +87,7 @@ class Load:
             for thread in self._threads:
                 thread.join()
 
-    def wait_for_more(self, count: int, timeout: float = 60) -> None:
+    def wait_for_more(self, count: int, timeout: float = DEADLINE) -> None:
         """Wait until that many more requests have been accepted."""
         with self._changed:
             goal = len(self.record.accepted) + count

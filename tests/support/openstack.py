@@ -23,18 +23,16 @@ for line in sys.stdin:
 """
 
 
+def with_password(url: str, user: str, password: str) -> Mapping[str, str]:
+    """The variables that tell the command where the service is, and who asks."""
+    return {"OS_AUTH_TYPE": "http_basic", "OS_ENDPOINT": url, "OS_USERNAME": user, "OS_PASSWORD": password}
+
+
 class OpenStack:
     """`openstack appcontainer` for one user, with nothing of this machine's user; use it in a `with`."""
 
-    def __init__(self, home: pathlib.Path, url: str, user: str, password: str) -> None:
-        self._environment: Mapping[str, str] = {
-            "HOME": os.fspath(home),
-            "PATH": os.environ["PATH"],
-            "OS_AUTH_TYPE": "http_basic",
-            "OS_ENDPOINT": url,
-            "OS_USERNAME": user,
-            "OS_PASSWORD": password,
-        }
+    def __init__(self, home: pathlib.Path, variables: Mapping[str, str]) -> None:
+        self._environment = {"HOME": os.fspath(home), "PATH": os.environ["PATH"], **variables}
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(

@@ -18,10 +18,14 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tests.support.waiting import DEADLINE
+
 _HOST = "10.99.99.1"
 ADDRESS = f"{_HOST}:5443"
-_DEADLINE = 30.0
-"""Seconds in which it must serve."""
+_AUTHORITY, _AUTHORITY_KEY = "registry-ca.pem", "registry-ca.key"
+"""Files in the directory of an Engine; `engine.sh` has it trust the first."""
+
+_AUTHORITY_NAME = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "authority of a test")])
 
 _CONFIG = """\
 version: 0.1
@@ -41,9 +45,9 @@ def private_registry(
 ) -> Iterator[None]:
     """Serve at ADDRESS to the Engine of that directory (see `engines.py`); `users` have these passwords.
 
-    What it keeps is under `directory`. The Engine must not have spoken TLS before.
+    What it keeps is under `directory`.
     """
-    _write_certificates(directory, engine / "registry-ca.pem")
+    _write_certificate(directory, engine)
     lines = [
         f"{name}:{bcrypt.hashpw(word.encode(), bcrypt.gensalt(4)).decode()}" for name, word in users.items()
     ]
@@ -72,7 +76,7 @@ def private_registry(
 
 
 def _wait_until_it_serves(inside: list[str], process: "subprocess.Popen[bytes]", log: pathlib.Path) -> None:
-    deadline = time.monotonic() + _DEADLINE
+    deadline = time.monotonic() + DEADLINE
     ask = [*inside, "curl", "--silent", "--insecure", "--output", "/dev/null", f"https://{ADDRESS}/v2/"]
     while subprocess.run(ask, check=False).returncode:
         assert process.poll() is None, log.read_text()
@@ -80,37 +84,53 @@ def _wait_until_it_serves(inside: list[str], process: "subprocess.Popen[bytes]",
         time.sleep(0.05)
 
 
-def _write_certificates(directory: pathlib.Path, authority_file: pathlib.Path) -> None:
-    """An authority, and under it `server.pem` with `server.key` for the registry's address."""
-    authority_key, server_key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
-    authority_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "authority of a test")])
-    now = datetime.datetime.now(datetime.UTC)
+def write_authority(engine: pathlib.Path) -> None:
+    """Make the authority of what serves this Engine over TLS.
 
-    def signed(name: x509.Name, key: ec.EllipticCurvePrivateKey, *extensions: x509.ExtensionType) -> bytes:
-        builder = x509.CertificateBuilder(
-            issuer_name=authority_name,
+    An Engine reads it once, when it first speaks TLS to anybody: it has to be there before the Engine starts.
+    """
+    key = ec.generate_private_key(ec.SECP256R1())
+    extension = x509.BasicConstraints(ca=True, path_length=None)
+    (engine / _AUTHORITY).write_bytes(_signed(_AUTHORITY_NAME, key, key, extension))
+    _write_key(engine / _AUTHORITY_KEY, key)
+
+
+def _write_certificate(directory: pathlib.Path, engine: pathlib.Path) -> None:
+    """`server.pem` with `server.key` for the registry's address, under the Engine's authority."""
+    authority_key = serialization.load_pem_private_key((engine / _AUTHORITY_KEY).read_bytes(), password=None)
+    assert isinstance(authority_key, ec.EllipticCurvePrivateKey)
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, _HOST)])
+    address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(_HOST))])
+    (directory / "server.pem").write_bytes(_signed(name, key, authority_key, address))
+    _write_key(directory / "server.key", key)
+
+
+def _signed(
+    name: x509.Name,
+    key: ec.EllipticCurvePrivateKey,
+    authority_key: ec.EllipticCurvePrivateKey,
+    extension: x509.ExtensionType,
+) -> bytes:
+    now = datetime.datetime.now(datetime.UTC)
+    return (
+        x509.CertificateBuilder(
+            issuer_name=_AUTHORITY_NAME,
             subject_name=name,
             public_key=key.public_key(),
             serial_number=x509.random_serial_number(),
             not_valid_before=now - datetime.timedelta(hours=1),
             not_valid_after=now + datetime.timedelta(days=1),
         )
-        for extension in extensions:
-            builder = builder.add_extension(extension, critical=False)
-        return builder.sign(authority_key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+        .add_extension(extension, critical=False)
+        .sign(authority_key, hashes.SHA256())
+        .public_bytes(serialization.Encoding.PEM)
+    )
 
-    authority_file.write_bytes(
-        signed(authority_name, authority_key, x509.BasicConstraints(ca=True, path_length=None))
-    )
-    (directory / "server.pem").write_bytes(
-        signed(
-            x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, _HOST)]),
-            server_key,
-            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(_HOST))]),
-        )
-    )
-    (directory / "server.key").write_bytes(
-        server_key.private_bytes(
+
+def _write_key(file: pathlib.Path, key: ec.EllipticCurvePrivateKey) -> None:
+    file.write_bytes(
+        key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
     )

@@ -18,12 +18,15 @@ from typing import Any
 
 import requests
 
-from tests.support.service import free_port
+from tests.support.service import free_port, listens
 from tests.support.threads import at_once
-from tests.support.waiting import until
+from tests.support.waiting import DEADLINE, until
 
 TIERCE = (sys.executable, "-m", "tierce.cli.main")
-DOWN_TIME = 5
+DOWN_TIME = 60
+"""Seconds: on a busy machine a heart waits for a processor, and an agent that is started again takes long."""
+DOWN_SOON = {"service_down_time": 5}
+"""What [DEFAULT] has where a test waits until a node is down."""
 REPLY_TIME = 3
 NEVER = 3600
 """Seconds between looks of agents that nothing announced: more than any test takes."""
@@ -52,9 +55,14 @@ class Program:
     def log(self) -> str:
         return self._log.read_text(errors="replace") if self._log.exists() else ""
 
-    def logs(self, words: str) -> bool:
-        """Whether these words are in the log of the last start."""
-        return words in self.log[self._logged_before :]
+    def wait_serving(self) -> None:
+        """Wait until this agent, as started last, has its node. AssertionError when it ends instead."""
+
+        def serves() -> bool:
+            return "Serving the node" in self.log[self._logged_before :]
+
+        until(lambda: serves() or not self.runs)
+        assert serves(), self.log
 
     def start(self) -> None:
         self._logged_before = len(self.log)
@@ -66,7 +74,7 @@ class Program:
                 stderr=output,
             )
 
-    def wait(self, timeout: float = 30) -> int:
+    def wait(self, timeout: float = DEADLINE) -> int:
         """Wait until it ends by itself; its exit code."""
         assert self._process is not None
         try:
@@ -136,6 +144,12 @@ class Programs:
         file = self.configure(f"agent-{state or host}", DEFAULT=default, **options)
         return Program(file, "agent", command=self._command)
 
+    def beside(self, host: str) -> Program:
+        """A second agent of the node on the state of the first, with a log of its own."""
+        file = self._directory / f"beside-{host}.conf"
+        file.write_text(self.agents[host].file.read_text())
+        return Program(file, "agent", command=self._command)
+
     def configure(self, name: str, **more: Mapping[str, object]) -> pathlib.Path:
         """A configuration file of that name."""
         options: dict[str, dict[str, object]] = {
@@ -176,10 +190,17 @@ class Programs:
     def stop(self) -> None:
         at_once([program.end for program in (self.api, *self.agents.values())])
 
+    def kill_api(self) -> None:
+        """SIGKILL the API, and wait until its workers have noticed, and listen no more: a next one would not
+        start, and they would answer in its place.
+        """
+        self.api.kill()
+        until(lambda: not listens(self.port))
+
     def wait_answering(self) -> None:
         def answers() -> bool:
             with contextlib.suppress(requests.ConnectionError):
-                return requests.get(f"http://127.0.0.1:{self.port}/", timeout=5).ok
+                return requests.get(f"http://127.0.0.1:{self.port}/", timeout=DEADLINE).ok
             return False
 
         try:
@@ -198,7 +219,7 @@ class Programs:
 
         try:
             if state == "up":
-                until(lambda: self.agents[host].logs("Serving the node"))
+                self.agents[host].wait_serving()
             until(states, lambda seen: seen.get(host) == state)
         except AssertionError as exc:
             raise AssertionError(f"{exc}:\n{self.log}") from None
@@ -209,5 +230,5 @@ class Programs:
 
     def _list(self, what: str) -> list[dict[str, Any]]:
         headers = {"OpenStack-API-Version": "container 1.40"}
-        answer = requests.get(f"{self.url}/{what}", headers=headers, auth=self.admin, timeout=30)
+        answer = requests.get(f"{self.url}/{what}", headers=headers, auth=self.admin, timeout=DEADLINE)
         return list(answer.json()[what])

@@ -61,6 +61,7 @@ class EngineProxy:
     def hold(self, text: str = "") -> None:
         """Hold back requests whose first line has `text` in it, until `release`: the Engine hangs."""
         self._released.clear()
+        self.holding.clear()
         self._held = text.encode()
 
     def release(self) -> None:

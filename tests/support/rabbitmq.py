@@ -20,7 +20,6 @@ import pwd
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -29,14 +28,12 @@ from typing import Any
 import psutil
 
 from tests.support.certificates import Certificates
-from tests.support.service import free_port
-from tests.support.waiting import until
+from tests.support.service import free_port, listens
+from tests.support.waiting import DEADLINE, until
 
 _SERVER = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 _CONTROL = "/usr/lib/rabbitmq/bin/rabbitmqctl"
 _UNPRIVILEGED = "nobody"
-_START = 90
-"""Seconds that it may take to answer."""
 _VHOSTS = 32
 
 
@@ -54,19 +51,19 @@ class RabbitMQ:
         self._configure()
         self._account = self._give_away()
         self._epmd = self._spawn(["epmd", "-port", str(self._epmd_port), "-address", "127.0.0.1"])
-        until(lambda: _answers(self._epmd_port), timeout=_START)
+        until(lambda: listens(self._epmd_port))
         self.start()
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
         self._process = self._spawn([_SERVER])
-        until(lambda: self._process.poll() is not None or _answers(self.port), timeout=_START)
+        until(lambda: self._process.poll() is not None or listens(self.port))
         assert self._process.poll() is None, self._log()
 
     def stop(self) -> None:
         """Stop it. Clients see their connections end, and then a port where nobody listens."""
         self._process.send_signal(signal.SIGTERM)
-        self._process.wait(_START)
+        self._process.wait(DEADLINE)
 
     def drop_connections(self) -> None:
         """Close the connection of every client; its queues stay."""
@@ -187,8 +184,3 @@ class RabbitMQ:
         return "\n".join(
             path.read_text(errors="replace")[-4000:] for path in sorted(self.directory.glob("log-*"))
         )
-
-
-def _answers(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0

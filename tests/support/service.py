@@ -14,15 +14,29 @@ from typing import Any, Protocol
 
 import requests
 
-_START_DEADLINE = 30.0
+from tests.support.waiting import DEADLINE
+
 ADMIN_PASSWORD = "correct horse battery staple"
 
 
 def free_port() -> int:
+    """A port that the system gives to nobody else while this process lives.
+
+    A socket stays bound to it, which does not listen: a server can have the port, and until one does, and
+    while it is restarted, connections to it are refused.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # now, or others like it would share it
         port: int = probe.getsockname()[1]
+        probe.detach()
         return port
+
+
+def listens(port: int) -> bool:
+    """Whether anybody takes connections at this port of the machine."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 class Process(Protocol):
@@ -105,12 +119,12 @@ class Service:
             self.wait_ready()
 
     def wait_ready(self) -> None:
-        deadline = time.monotonic() + _START_DEADLINE
+        deadline = time.monotonic() + DEADLINE
         while time.monotonic() < deadline:
             assert self.process is not None
             assert self.process.poll() is None, f"the service ended:\n{self.log}"
             with contextlib.suppress(requests.ConnectionError):
-                requests.get(f"http://127.0.0.1:{self.port}/", timeout=5)
+                requests.get(f"http://127.0.0.1:{self.port}/", timeout=DEADLINE)
                 return
             time.sleep(0.02)
         raise AssertionError(f"the service does not answer:\n{self.log}")
@@ -203,7 +217,7 @@ class Http:
         body: dict[str, Any] = answer.json()
         return body
 
-    def wait(self, ident: str, *statuses: str | None, timeout: float = 30) -> dict[str, Any]:
+    def wait(self, ident: str, *statuses: str | None, timeout: float = DEADLINE) -> dict[str, Any]:
         """Wait until the status is one of `statuses` (None: gone) with no action in work; the container."""
         deadline = time.monotonic() + timeout
         while True:

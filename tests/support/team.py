@@ -54,7 +54,7 @@ def team(docker_engine_directory: pathlib.Path) -> Iterator[Team]:
         docker_engine_directory / "team",
         url(docker_engine_directory),
         auth_strategy="http_basic",
-        options={"docker": {"execute_timeout": 3}},
+        options={"docker": {"execute_timeout": 5}},
     )
     service.configure()
     service.tierce("home", "init", "--home", str(service.home))

@@ -22,8 +22,6 @@ from tests.support.threads import at_once
 from tests.support.waiting import until
 
 _CLIENTS = 6
-_REACHES = 60
-"""Seconds in which every action must have come to where it is cut short."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,7 +106,7 @@ class Victims:
                 if len(reached := self.points(victim)) != victim.at
             ]
 
-        until(on_the_way, lambda left: not left, timeout=_REACHES)
+        until(on_the_way, lambda left: not left)
 
     def _ask_all(self, victims: Sequence[Victim], turn: int) -> None:
         with contextlib.closing(Http(self._programs)) as http:

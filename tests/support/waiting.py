@@ -6,8 +6,11 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+DEADLINE = 90.0
+"""Seconds. On a machine that is busy with other things too, one start of a program takes a third of them."""
 
-def until(look: Callable[[], T], accept: Callable[[T], object] = bool, timeout: float = 30) -> T:
+
+def until(look: Callable[[], T], accept: Callable[[T], object] = bool, timeout: float = DEADLINE) -> T:
     """Look again and again until `accept` agrees with what is seen, and return that.
 
     Raises AssertionError with the last thing seen after `timeout` s.

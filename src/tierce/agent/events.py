@@ -1,5 +1,6 @@
 """Follow the runtime's events, so that a container's row changes when the container does."""
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -59,14 +60,14 @@ class EventFollower:
     def _follow(self) -> None:
         now = unix_ns(self._plugs.clock)
         stream = self._plugs.runtime.containers.events(self._plugs.owner_labels, since_ns=now)
-        with self._lock:
-            if self._stopping.is_set():
-                stream.close()
-                return
-            self._stream = stream
-        # Connected first: what happens while everything is compared arrives as an event.
-        self._compare_all()
-        for event in stream:
-            name = event.container_name
-            if name.startswith(NAME_PREFIX):
-                self._refresh(name.removeprefix(NAME_PREFIX), event.time_ns)
+        with contextlib.closing(stream):
+            with self._lock:
+                if self._stopping.is_set():
+                    return
+                self._stream = stream
+            # Connected first: what happens while everything is compared arrives as an event.
+            self._compare_all()
+            for event in stream:
+                name = event.container_name
+                if name.startswith(NAME_PREFIX):
+                    self._refresh(name.removeprefix(NAME_PREFIX), event.time_ns)

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from tests.support.waiting import until
 from tierce.model.container import NodeFacts, RestartPolicy, RuntimeSpec, RuntimeState
 from tierce.model.errors import ImageNotFound, RuntimeFailure, RuntimeUnreachable
 from tierce.runtimes.fake import FakeEngine, FakeRuntime
@@ -117,6 +118,25 @@ def test_while_it_is_down_nothing_answers_and_containers_live_on(
         next(stream)
     engine.come_back()
     assert _state(fake) == RuntimeState.RUNNING
+
+
+def test_it_knows_whether_its_listeners_have_dealt_with_all_that_happened(
+    engine: FakeEngine, fake: FakeRuntime
+) -> None:
+    stream = fake.containers.events({})
+    listener = iter(stream)
+    assert engine.event_log.is_heard()
+    fake.containers.create(SPEC)
+    assert next(listener).action == "create"
+    assert not engine.event_log.is_heard(), "it is still at it"
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        following = pool.submit(next, listener)
+        until(engine.event_log.is_heard)
+        fake.containers.start("zun-1")
+        assert following.result(timeout=5).action == "start"
+    assert not engine.event_log.is_heard()
+    stream.close()
+    assert engine.event_log.is_heard()
 
 
 # --- life -----------------------------------------------------------------------------------------

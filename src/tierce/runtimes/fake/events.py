@@ -18,6 +18,7 @@ class FakeEvents:
         self._owner_labels = owner_labels
         self._queue: queue.SimpleQueue[RuntimeEvent | None] = queue.SimpleQueue()
         self._closed = False
+        self._offered = self._heard = 0
 
     def __iter__(self) -> Iterator[RuntimeEvent]:
         while not self._closed:
@@ -27,6 +28,7 @@ class FakeEvents:
             if event is None:
                 raise RuntimeUnreachable("The fake engine went down.")
             yield event
+            self._heard += 1
 
     def close(self) -> None:
         self._closed = True
@@ -36,8 +38,14 @@ class FakeEvents:
     def closed(self) -> bool:
         return self._closed
 
+    @property
+    def behind(self) -> bool:
+        """Whether the listener has yet to deal with an event: it has when it asks for the next one."""
+        return not self._closed and self._heard < self._offered
+
     def offer(self, event: RuntimeEvent, labels: Mapping[str, str]) -> None:
         if self._owner_labels.items() <= labels.items():
+            self._offered += 1
             self._queue.put(event)
 
     def break_off(self) -> None:
@@ -53,9 +61,12 @@ class EventLog:
             maxlen=_REMEMBERED
         )
         self._streams: list[FakeEvents] = []
+        self.count = 0
+        """Of the events so far."""
 
     def add(self, event: RuntimeEvent, labels: Mapping[str, str]) -> None:
         with self._lock:
+            self.count += 1
             self._past.append((event, labels))
             self._streams = [stream for stream in self._streams if not stream.closed]
             for stream in self._streams:
@@ -69,6 +80,11 @@ class EventLog:
                 if since_ns is not None and event.time_ns >= since_ns:
                     stream.offer(event, labels)
         return stream
+
+    def is_heard(self) -> bool:
+        """Whether all who listen have dealt with every event so far."""
+        with self._lock:
+            return not any(stream.behind for stream in self._streams)
 
     def break_off(self) -> None:
         with self._lock:
