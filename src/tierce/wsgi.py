@@ -10,7 +10,7 @@ import os
 
 from tierce import config
 from tierce.api.front import Wsgi
-from tierce.cli import wiring
+from tierce.cli import process, wiring
 from tierce.db import engine, schema
 from tierce.rpc.client import ComputeClient
 from tierce.rpc.transport import build_shared_transport
@@ -20,7 +20,7 @@ def _build() -> Wsgi:
     """Raises BusRefused, SchemaMismatch, InvalidEncryptionKey."""
     named = os.environ.get("TIERCE_CONFIG_FILE")
     conf = config.load([named] if named else config.found())
-    wiring.prepare(conf)
+    process.prepare(conf)
     database = engine.connect(conf)
     schema.require_current(database)
     transport = build_shared_transport(conf)

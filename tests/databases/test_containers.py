@@ -56,6 +56,10 @@ def count(database: Database, table: type[Base]) -> int:
     return database.read(lambda session: session.scalar(select(func.count()).select_from(table)) or 0)
 
 
+def fingerprint(database: Database) -> tuple[Any, ...]:
+    return database.read(lambda session: containers.fingerprint(session, EVERYWHERE))
+
+
 # --- compare and swap ---------------------------------------------------------------------------
 
 
@@ -70,6 +74,20 @@ def test_of_two_writers_who_read_the_same_row_one_loses(
         database.write(lambda session: containers.swap(session, second, NOW, status="Stopped"))
 
     assert read(database, ident).status == "Running"
+
+
+def test_no_change_leaves_a_list_s_fingerprint_as_it_was(database: Database) -> None:
+    """Whoever has the list of before sees so, also of two changes in one moment."""
+    first, second = insert(database), insert(database)
+    seen = [fingerprint(database)]
+    for values in ({"status": "Running"}, {"status": "Stopped"}):
+        database.write(lambda session, values=values: containers.swap(session, first, NOW, **values))
+        seen.append(fingerprint(database))
+    insert(database)
+    seen.append(fingerprint(database))
+    database.write(lambda session: containers.destroy(session, second))
+    seen.append(fingerprint(database))
+    assert len(set(seen)) == len(seen)
 
 
 def test_the_loser_changes_nothing_else_of_its_transaction(database: Database) -> None:

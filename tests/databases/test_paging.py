@@ -72,7 +72,7 @@ def in_order(rows: list[Any], key: str, tie: str, direction: str) -> list[Any]:
     return sorted(rows, key=rank, reverse=direction == "desc")
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(ROWS, KEYS, DIRECTIONS, LIMITS)
 def test_pages_of_containers_are_the_whole_list_in_order(
     database: Database, rows: list[dict[str, Any]], key: str, direction: str, limit: int
@@ -93,7 +93,7 @@ def test_pages_of_containers_are_the_whole_list_in_order(
     assert [row.uuid for row in found] == [row.uuid for row in expected]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     st.lists(
         st.fixed_dictionaries({"hostname": st.sampled_from("ab"), "os": st.sampled_from("xy") | st.none()}),
@@ -127,7 +127,7 @@ ALIKE = {
 }
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.data(), st.sampled_from(list(ALIKE)), DIRECTIONS, LIMITS)
 def test_pages_are_the_list_at_once_whatever_the_database_takes_for_equal(
     database: Database, data: st.DataObject, key: str, direction: str, limit: int

@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 import pytest
@@ -188,9 +189,30 @@ def queue(database: Database) -> type[Queue]:
 
 
 def test_any_history_keeps_order_one_at_a_time_and_everything(queue: type[Queue]) -> None:
-    run_state_machine_as_test(
-        queue, settings=settings(max_examples=40, stateful_step_count=25, deadline=None)
-    )
+    run_state_machine_as_test(queue, settings=settings(max_examples=40, stateful_step_count=25))
+
+
+def test_an_action_that_nobody_works_on_any_more_is_queued_again_when_its_lease_ends(
+    database: Database,
+) -> None:
+    now, lease = datetime.datetime.fromisoformat("2026-11-01T10:00:00"), datetime.timedelta(seconds=LEASE)
+    insert(database, state=State.QUEUED, host="node1", attempts=0)
+
+    def tend(mine: Collection[str], moment: datetime.datetime) -> list[str]:
+        return database.write(lambda session: actions.tend(session, "node1", mine, moment, LEASE))
+
+    def claim(moment: datetime.datetime) -> actions.Claimed | None:
+        return database.write(lambda session: actions.claim(session, "a", "node1", moment, LEASE))
+
+    assert claim(now) is not None
+    assert tend(["a"], now + lease) == []  # which renews it
+    assert tend([], now + 2 * lease) == []
+    assert claim(now + 2 * lease) is None
+    after = now + 2 * lease + datetime.timedelta(seconds=1)
+    assert tend([], after) == ["a"]
+    again = claim(after)
+    assert again is not None
+    assert again.action.attempts == 2
 
 
 # --- rows of a reference process ------------------------------------------------------------------

@@ -73,6 +73,16 @@ def test_a_row_that_somebody_deleted_comes_back(database: Database) -> None:
     assert row(database).last_seen_up == LATER
 
 
+def test_a_row_that_no_agent_has_is_the_beating_one_s(database: Database) -> None:
+    """A process of Zun may have made it anew; it knows nothing of who has a node."""
+    register(database, HERE)
+    database.write(lambda session: session.execute(delete(Service)))
+    made = Service(host="node1", binary="zun-compute", report_count=4711, created_at=NOW)
+    database.write(lambda session: session.add(made))
+    beat(database, LATER)
+    assert (row(database).report_count, row(database).incarnation) == (4712, "first")
+
+
 def test_no_beat_of_two_writers_is_lost(database: Database, open_database: Callable[[], Database]) -> None:
     writers = [database, open_database()]
     at_once([lambda writer=writer: [beat(writer) for _ in range(20)] for writer in writers])

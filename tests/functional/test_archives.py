@@ -133,6 +133,7 @@ def test_a_path_that_is_not_there_is_400_and_names_it(client: Client, path: str)
 
 def test_one_that_the_engine_lost_is_409_and_its_row_is_right_then(cloud: Cloud, client: Client) -> None:
     uuid = client.running()
+    cloud.wait_idle()
     cloud.engine.containers[f"zun-{uuid}"].state = RuntimeState.EXITED
     cloud.engine.script("archives.get", error=RuntimeConflict("the container is being removed"))
     assert client.error(f"GET /containers/{uuid}/get_archive?path=/tmp")[:2] == (409, "container.conflict")

@@ -137,7 +137,6 @@ def made_up(operation: Operation, mode: GenerationMode, send: Callable[[Case[Any
     @settings(
         derandomize=True,
         database=None,
-        deadline=None,
         max_examples=EXAMPLES,
         phases=[Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.support.cloud import ADMIN, Cloud
-from tests.support.openstack import OpenStack
+from tests.support.openstack import OpenStack, with_password
 from tests.support.waiting import until
 from tierce.api.server import ApiServer
 
@@ -23,7 +23,8 @@ def openstack(library: Cloud, tmp_path: pathlib.Path) -> Iterator[OpenStack]:
     server = ApiServer(library.served, "127.0.0.1", 0, 4)
     host, port = server.start()
     try:
-        with OpenStack(tmp_path, f"http://{host}:{port}/v1", ADMIN, f"password of {ADMIN}") as openstack:
+        variables = with_password(f"http://{host}:{port}/v1", ADMIN, f"password of {ADMIN}")
+        with OpenStack(tmp_path, variables) as openstack:
             yield openstack
     finally:
         server.stop()

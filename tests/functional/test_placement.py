@@ -72,6 +72,26 @@ def test_what_a_node_does_not_have_is_named(
     assert told in reason(cloud.client, **fields)
 
 
+def test_what_a_failed_creation_gave_back_a_rebuild_takes_again_if_it_is_free(new_cloud: NewCloud) -> None:
+    cloud = new_cloud(facts=SMALL, compute=RATIOS, registry=())
+    failed = cloud.client.create(image="nosuch/image:1", cpu=3, memory=128)
+    cloud.client.wait(failed, "Error")
+    rival = cloud.client.created(cpu=2, memory=128)
+
+    assert cloud.client.error(f"POST /containers/{failed}/rebuild?image={IMAGE}") == (
+        409,
+        "container.resources-unavailable",
+        "The container's node has 2 of 4 vCPU free, 3 asked.",
+    )
+    assert (cloud.client.actions(failed), set(cloud.claims())) == ([("create", "Error")], {rival})
+
+    cloud.client.call(f"DELETE /containers/{rival}")
+    cloud.client.wait_gone(rival)
+    cloud.client.call(f"POST /containers/{failed}/rebuild?image={IMAGE}")
+    cloud.client.wait(failed, "Created")
+    assert set(cloud.claims()) == {failed}
+
+
 def test_the_freest_node_is_taken(new_cloud: NewCloud) -> None:
     cloud = new_cloud(hosts=("node1", "node2", "node3"), compute=RATIOS)
     hosts = [cloud.client.wait(cloud.client.create(), "Created")["host"] for _ in range(6)]

@@ -13,6 +13,8 @@ from tierce.db.tables import Quota, QuotaClass
 
 NewCloud = Callable[..., Cloud]
 RUN = "POST /containers?run=true"
+FULL = {"reserved_host_memory_mb": 256 * 1024}
+"""Nodes without room for anything."""
 
 
 def body(**fields: Any) -> dict[str, Any]:
@@ -34,6 +36,13 @@ def test_of_many_at_once_exactly_as_many_as_the_limit_are_accepted(new_cloud: Ne
     answers = at_once([lambda: cloud.client.request(RUN, body()).status_code] * 20)
     assert Counter(answers) == {202: 5, 403: 15}
     assert len(cloud.rows()) == 5
+
+
+def test_of_many_at_once_that_no_node_can_take_no_more_than_the_limit_are_kept(new_cloud: NewCloud) -> None:
+    cloud = new_cloud(quota={"containers": 3}, compute=FULL)
+    answers = at_once([lambda: cloud.client.request(RUN, body()).status_code] * 12)
+    assert Counter(answers) == {202: 3, 403: 9}
+    assert len(cloud.rows()) == 3
 
 
 def test_amounts_hold_under_concurrency_too(new_cloud: NewCloud) -> None:
@@ -149,7 +158,7 @@ def test_containers_in_error_count_until_they_are_deleted(new_cloud: NewCloud) -
 
 
 def test_what_no_node_can_take_counts_until_it_is_deleted(new_cloud: NewCloud) -> None:
-    cloud = new_cloud(quota={"containers": 1}, compute={"reserved_host_memory_mb": 256 * 1024})
+    cloud = new_cloud(quota={"containers": 1}, compute=FULL)
     refused = cloud.client.create()
     assert (cloud.client.show(refused) or {})["status"] == "Error"
     over_quota(cloud.client)

@@ -1,7 +1,6 @@
 """Requests for one container at the same time: one is accepted, the others are told why not."""
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 
@@ -11,7 +10,7 @@ from sqlalchemy import event
 
 from tests.support.client import Client
 from tests.support.cloud import Cloud
-from tests.support.threads import at_once
+from tests.support.threads import Gate, at_once
 from tests.support.waiting import until
 
 NewCloud = Callable[..., Cloud]
@@ -87,15 +86,17 @@ def test_a_container_is_held_until_the_last_of_its_actions_has_ended(cloud: Clou
 def test_what_is_accepted_between_two_attempts_of_a_write_holds_the_container(
     cloud: Cloud, client: Client
 ) -> None:
-    """The end of a stop meets a deadlock, and a kill is accepted before it is written again."""
+    """The end of a stop meets deadlocks until a kill is accepted, and is written then."""
     uuid = client.running()
     release = cloud.hold("kill")
     kill = threading.Thread(target=client.call, args=[f"POST /containers/{uuid}/kill?signal=HUP"])
 
     def deadlock(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        if statement.startswith("UPDATE container_actions SET finish_time") and kill.ident is None:
+        if not statement.startswith("UPDATE container_actions SET finish_time"):
+            return
+        if kill.ident is None:
             kill.start()
-            time.sleep(0.2)  # it waits for this transaction, and nobody can see that it does
+        if kill.is_alive():
             raise db_exception.DBDeadlock
 
     event.listen(cloud.database.engine, "before_cursor_execute", deadlock)
@@ -123,6 +124,40 @@ def test_a_delete_while_creating_comes_next_and_leaves_nothing(cloud: Cloud, cli
     client.wait_gone(uuid)
     cloud.wait_idle()
     assert (cloud.engine.containers, cloud.claims(), cloud.rows()) == ({}, {}, [])
+
+
+def test_a_delete_by_force_does_not_wait_for_an_image(cloud: Cloud, client: Client) -> None:
+    """A registry may send a byte now and then, for ever. The pull goes on for whoever else waits for it."""
+    pull = Gate()
+    cloud.engine.script("images.pull", until=pull)
+    uuid, other = client.create(image="slow:1"), client.create(image="slow:1")
+    assert pull.reached.wait(30)
+    client.call(f"DELETE /containers/{uuid}?force=true")
+    client.wait_gone(uuid)
+    pull.set()
+    client.wait(other, "Created")
+
+
+def test_a_delete_by_force_comes_before_a_pull_that_is_about_to_begin(cloud: Cloud, client: Client) -> None:
+    look = Gate()
+    cloud.engine.script("images.find", until=look)
+    cloud.hold("images.pull")
+    uuid = client.create(image="slow:1")
+    assert look.reached.wait(30)
+    client.call(f"DELETE /containers/{uuid}?force=true")
+    look.set()
+    client.wait_gone(uuid)
+
+
+def test_a_delete_by_force_does_not_wait_for_the_image_of_a_rebuild(cloud: Cloud, client: Client) -> None:
+    uuid = client.running()
+    cloud.hold("images.pull")
+    client.call(f"POST /containers/{uuid}/rebuild?image=slow:1")
+    until(lambda: cloud.unfinished() == [(uuid, "rebuild", "running")])
+    client.call(f"DELETE /containers/{uuid}?force=true")
+    client.wait_gone(uuid)
+    cloud.wait_idle()
+    assert (cloud.engine.containers, cloud.claims()) == ({}, {})
 
 
 def test_a_create_that_is_to_be_deleted_is_not_even_begun(cloud: Cloud, client: Client) -> None:

@@ -213,7 +213,8 @@ def test_an_operator_may_hide_a_field(cloud: Cloud, alice: Client) -> None:
 
     assert "username" not in alice.call(f"GET /registries/{uuid}")["registry"]
     assert "username" not in alice.call("GET /registries")["registries"][0]
-    assert alice.error("GET /registries?username=robot")[0] == 403
+    for query in ("username=robot", "sort_key=username"):
+        assert alice.error(f"GET /registries?{query}")[0] == 403
     assert cloud.client.call(f"GET /registries/{uuid}")["registry"]["username"] == "robot"
 
 

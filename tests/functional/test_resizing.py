@@ -115,8 +115,9 @@ def test_parameters_may_be_in_the_query(client: Client) -> None:
 
 def test_a_resize_is_answered_at_once_with_the_old_size(cloud: Cloud, client: Client) -> None:
     uuid = client.running(cpu=1, memory=128)
-    cloud.engine.script("resize", delay=0.1)
+    release = cloud.hold("resize")
     answer = client.request(f"POST /containers/{uuid}/resize_container", {"cpu": 2, "memory": 256})
+    release.set()
     assert (answer.status_code, answer.json["cpu"], answer.json["memory"]) == (202, 1, "128")
     cloud.wait_idle()
     is_of_size(cloud, uuid, 2, 256)
@@ -363,10 +364,11 @@ def test_an_answer_that_is_lost_is_asked_for_again(cloud: Cloud, client: Client)
 
 def test_a_container_that_somebody_removed_is_not_resized(cloud: Cloud, client: Client) -> None:
     uuid = client.running(memory=128)
-    cloud.engine.script("resize", delay=0.2)
+    release = cloud.hold("resize")
     client.call(f"POST /containers/{uuid}/resize_container?memory=256")
     with cloud.engine.lock:
         cloud.engine.discard(cloud.engine.container(f"zun-{uuid}"))
+    release.set()
     client.wait(uuid, "Error")
     assert client.actions(uuid)[-1] == ("resize", "Error")
     assert (recorded(cloud, uuid), claimed(cloud, uuid)) == ((0.1, 128), (1, 128))

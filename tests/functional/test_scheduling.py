@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete
 
@@ -160,7 +160,7 @@ def has_room(own: Sequence[Container], cell: int, cpus: Sequence[int], asked: di
 
 
 @given(st.lists(machines(), min_size=1, max_size=4), STEPS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 def test_every_container_is_where_it_belongs_or_nowhere(
     cloud: Cloud, nodes: list[Machine], steps: list[dict[str, Any] | None]
 ) -> None:

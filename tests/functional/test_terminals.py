@@ -108,6 +108,7 @@ def test_only_a_running_container_can_be_attached_to(cloud: Cloud, client: Clien
 
 def test_one_that_has_ended_unnoticed_is_409_and_its_row_is_right_then(cloud: Cloud, client: Client) -> None:
     uuid = client.running(interactive=True)
+    cloud.wait_idle()
     cloud.engine.containers[f"zun-{uuid}"].state = RuntimeState.EXITED
     status, code, _ = client.error(f"GET /containers/{uuid}/attach")
     assert (status, code) == (409, "container.conflict")

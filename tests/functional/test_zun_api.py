@@ -308,6 +308,17 @@ def test_a_zun_api_that_shows_a_container_gets_what_is_known_while_the_engine_is
     assert (shown["uuid"], shown["status"]) == (ident, "Running")
 
 
+def test_why_the_last_action_failed_stays_readable_when_a_zun_api_shows_a_container(
+    cloud: Cloud, client: Client
+) -> None:
+    ident = client.running()
+    cloud.engine.script("stop", error=RuntimeFailure("device is busy"))
+    client.call(f"POST /containers/{ident}/stop")
+    cloud.wait_idle()
+    shown = cloud.compute.container_show(service_context(), "node1", cloud.row(ident))
+    assert (shown["status"], shown["status_reason"]) == ("Running", "device is busy")
+
+
 def test_a_container_that_is_made_anew_while_a_zun_api_shows_it_stays(cloud: Cloud, client: Client) -> None:
     cloud.engine.script("create", error=RuntimeFailure("no space left on device"))
     ident, gate = client.create(), Gate()

@@ -393,7 +393,7 @@ def test_a_network_with_active_endpoints_is_a_conflict(bench: Bench) -> None:
 
 # --- streams --------------------------------------------------------------------------------------
 
-LOGS = "GET /containers/zun-1/logs?stdout=1&stderr=1&timestamps=0&tail=262144"
+LOGS = "GET /containers/zun-1/logs?stdout=1&stderr=1&timestamps=0&tail=4096"
 
 
 def test_logs_without_a_terminal_lose_nothing_but_their_frames(bench: Bench) -> None:
@@ -449,6 +449,14 @@ def test_the_newest_bytes_of_a_long_log_are_found_without_reading_it_all(bench: 
     assert log.given < 3 * limit
 
 
+def test_of_a_log_without_line_ends_little_more_is_read_than_is_given(bench: Bench) -> None:
+    longest, limit = b"x" * 16 * 1024, 64 * 1024
+    log = Log([(longest, 1)] * 2000)
+    bench.scripted(log.answer)
+    assert bench.docker().containers.logs("zun-1", limit=limit) == b"x" * limit
+    assert log.given * len(longest) <= 4 * limit
+
+
 @pytest.mark.parametrize("size", [0, 1, 99, 100, 101, 799, 800, 801, 6399, 6400])
 @pytest.mark.parametrize("streams", [{}, {"stderr": False}, {"stdout": False}])
 def test_a_log_within_the_limit_is_given_whole(bench: Bench, size: int, streams: dict[str, bool]) -> None:
@@ -461,7 +469,7 @@ def test_a_log_within_the_limit_is_given_whole(bench: Bench, size: int, streams:
 def test_a_log_is_read_once_when_few_lines_are_asked_for(bench: Bench) -> None:
     log = Log([(b"line\n", 1)] * 9000)
     bench.scripted(log.answer)
-    assert bench.docker().containers.logs("zun-1", limit=6400, tail=3) == b"line\n" * 3
+    assert bench.docker().containers.logs("zun-1", limit=64 * 1024, tail=3) == b"line\n" * 3
     assert log.given == 3
 
 

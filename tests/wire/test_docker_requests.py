@@ -152,7 +152,7 @@ CALLS: list[tuple[Callable[[DockerRuntime], Any], list[tuple[str, Any]]]] = [
         lambda docker: docker.containers.logs("zun-1"),
         [
             ("GET /containers/zun-1/json", None),
-            ("GET /containers/zun-1/logs?stdout=1&stderr=1&timestamps=0&tail=262144", None),
+            ("GET /containers/zun-1/logs?stdout=1&stderr=1&timestamps=0&tail=4096", None),
         ],
     ),
     (

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from tierce.agent import inventory
 from tierce.agent.events import EventFollower
 from tierce.agent.executor import Executor
+from tierce.agent.operations import waits
 from tierce.agent.operations.base import Plugs, unix_ns
 from tierce.agent.periodic import Periodic
 from tierce.agent.pulls import Pulls
@@ -192,6 +193,8 @@ class Agent:
             lambda session: actions.tend(session, plugs.host, mine, now, lease)
         ):
             self._wake(container)
+            if container in mine:
+                waits.cut_short(plugs, container)
 
     def _catch_up(self) -> None:
         """Find everything that messages may have told of, and we did not hear."""

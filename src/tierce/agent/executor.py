@@ -117,11 +117,7 @@ class Executor:
                 if wanted.look:
                     accounted_ns = max(accounted_ns, self._run_actions(uuid))
                 if wanted.refresh_ns > accounted_ns:
-                    self._refresh_row(uuid)
-        except RuntimeFailure as exc:
-            # Everything is compared when the runtime answers again.
-            LOG.warning("Container %s is left for the next comparison: %s", uuid, exc)
-            self._end(uuid)
+                    self._look_into(uuid)
         except Exception as exc:
             # An error of ours says in its own words what is wrong, and needs no traceback.
             expected = isinstance(exc, TierceError)
@@ -143,10 +139,18 @@ class Executor:
                 more = ran.more
                 if ran.gone and not more:
                     # The event of its end may have come, and been passed over, while more was queued.
-                    self._refresh_row(uuid)
+                    self._look_into(uuid)
         except RetryLater:
             self._postpone(uuid)
         return accounted_ns
+
+    def _look_into(self, uuid: str) -> None:
+        """Bring the row up to date if the runtime can tell; an action that waits is run all the same."""
+        try:
+            self._refresh_row(uuid)
+        except RuntimeFailure as exc:
+            # Everything is compared when the runtime answers again.
+            LOG.warning("Container %s is left for the next comparison: %s", uuid, exc)
 
     def _take(self, uuid: str, accounted_ns: int) -> _Turn | None:
         """What is wanted now; None, and the turn ends, when nothing is."""

@@ -46,13 +46,16 @@ class Pulls:
         The record tells when the node has the image, and goes when that fails.
         """
         uuid = image.uuid or ""
+        # What it logs is about the request that asked for it.
+        work = contextvars.copy_context().run
         with self._lock:
             if uuid in self._under_way:
                 return
+            threading.Thread(
+                target=work, args=(self._run, image, uuid), name="tierce-pull", daemon=True
+            ).start()
+            # Not before: where a thread cannot be had, it is begun by a later `resume`.
             self._under_way.add(uuid)
-        # What it logs is about the request that asked for it.
-        work = contextvars.copy_context().run
-        threading.Thread(target=work, args=(self._run, image, uuid), name="tierce-pull", daemon=True).start()
 
     def remove(self, image: PulledImage) -> None:
         """Ensure that neither the image nor its record is there.

@@ -20,7 +20,7 @@ from tierce.model.container import ContainerReport
 from tierce.model.context import service_context
 from tierce.model.errors import ContainerNotFound, StaleObject, TierceError
 from tierce.model.lifecycle import TRANSIENT, Status, TaskState
-from tierce.model.status import observe
+from tierce.model.observation import observe
 
 LOG = logging.getLogger(__name__)
 
@@ -78,8 +78,11 @@ class Reconciler:
         if container.task_state is not None:
             # No action is left that would clear it.
             values["task_state"] = None
-        if container.status_reason and values.get("status") == container.status:
-            # Why the last action failed stays readable until something changes.
+        if container.status_reason and (
+            values.get("status") == container.status or container.status in TRANSIENT
+        ):
+            # Why the last action failed stays readable until something changes; that what it left in between
+            # has settled is no change.
             values.pop("status_reason", None)
         return {field: value for field, value in values.items() if getattr(container, field) != value}
 

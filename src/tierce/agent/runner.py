@@ -149,8 +149,8 @@ class Runner:
             if following is None and operation.destroys:
                 self._destroy(session, work)
                 return event_id
-            self._reclaim(session, work, stage.claim)
             self._update(session, operation, action, work, values, releases=following is None)
+            self._reclaim(session, work, stage.claim)
             actions.finish_event(session, event_id, now)
             if following is not None:
                 return actions.start_event(session, action, following, now, resume=work.attempt > 1)
@@ -194,7 +194,9 @@ class Runner:
             work.container = containers.swap(session, fresh, now, **values)
 
     def _reclaim(self, session: Session, work: Work, claim: Resources | None) -> None:
-        """Have the container hold this of the node, unless a delete by force has let it all go."""
+        """Have the container hold this of the node, unless a delete by force has let it all go: that is known
+        when the container has been written.
+        """
         if claim is not None and work.container.status != Status.DELETING:
             self._plugs.placement.reclaim(session, work.container.uuid, self._plugs.host, claim)
 
@@ -265,8 +267,8 @@ class Runner:
                 return
             if failure.releases_claim:
                 self._plugs.placement.release(session, work.container.uuid)
-            self._reclaim(session, work, failure.claim)
             self._update(session, operation, action, work, dict(failure.values), releases=True)
+            self._reclaim(session, work, failure.claim)
             actions.finish_event(session, event_id, now, error=reason, traceback=frames)
             actions.finish(session, action, now, failed=True)
 

@@ -4,13 +4,13 @@ import contextlib
 import logging
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from tierce.agent import archives, received
 from tierce.agent.adoption import adopt
 from tierce.agent.executor import Executor
 from tierce.agent.networks import KeptNetworks, WireNetwork
-from tierce.agent.operations import power
+from tierce.agent.operations import waits
 from tierce.agent.operations.base import Plugs, checked_arguments, refused_arguments, runtime_name
 from tierce.agent.pulls import PulledImage, Pulls
 from tierce.agent.resizing import Resizing
@@ -24,7 +24,6 @@ from tierce.model.errors import (
     Invalid,
     OperationNotSupported,
     RuntimeConflict,
-    RuntimeFailure,
     RuntimeNotFound,
     RuntimeUnreachable,
 )
@@ -33,9 +32,6 @@ from tierce.rpc import convert
 LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-_GRACEFUL: Final = frozenset({"stop", "reboot"})
-"""Actions that give a process time to end."""
 
 
 class WireContainer(Protocol):
@@ -99,8 +95,8 @@ class ComputeEndpoint:
     ) -> None:
         busy = self._executor.is_busy(container.uuid)
         self._queue(context, container, "delete", {"force": force, "stop_timeout": None})
-        if busy and force:
-            self._cut_short(container)
+        if busy:
+            waits.cut_short(self._plugs, container.uuid)
 
     def container_start(self, context: RequestContext, container: WireContainer) -> None:
         self._queue(context, container, "start", {})
@@ -127,10 +123,9 @@ class ComputeEndpoint:
 
     def container_kill(self, context: RequestContext, container: WireContainer, signal: str | None) -> None:
         busy = self._executor.is_busy(container.uuid)
-        wanted = received.text(signal)
-        self._queue(context, container, "kill", {"signal": wanted})
-        if busy and power.ends(wanted):
-            self._cut_short(container)
+        self._queue(context, container, "kill", {"signal": received.text(signal)})
+        if busy:
+            waits.cut_short(self._plugs, container.uuid)
 
     def network_attach(
         self, context: RequestContext, container: WireContainer, requested_network: object
@@ -194,15 +189,6 @@ class ComputeEndpoint:
         return context.resource_uuid == container.uuid or self._plugs.database.read(
             lambda session: actions.is_ours(session, container.uuid, context.request_id, action)
         )
-
-    def _cut_short(self, container: WireContainer) -> None:
-        """Let nobody who kills, or deletes by force, wait for the end of a grace that was given before."""
-        uuid = container.uuid
-        unfinished = self._plugs.database.read(lambda session: actions.unfinished(session, [uuid]))
-        if not _GRACEFUL.isdisjoint(unfinished.get(uuid, ())):
-            # What cannot be killed now is dealt with when the turn comes to what was asked for.
-            with contextlib.suppress(RuntimeFailure):
-                self._plugs.runtime.containers.kill(runtime_name(uuid))
 
     def image_pull(self, context: RequestContext, image: PulledImage) -> None:
         self._pulls.begin(image)

@@ -54,10 +54,17 @@ class Workers:
 
     def _engage(self) -> None:
         while self._submitted and self._working < self._count:
-            self._working += 1
             task = self._submitted.popleft()
             # A daemon: what an agent does not finish is found at its next start.
-            threading.Thread(target=self._work, args=[task], name="tierce-action", daemon=True).start()
+            thread = threading.Thread(target=self._work, args=[task], name="tierce-action", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as exc:
+                # The machine has no more threads for us. Whichever ends next takes the task over.
+                LOG.warning("Work waits for one of %d threads to end: %s", threading.active_count(), exc)
+                self._submitted.appendleft(task)
+                return
+            self._working += 1
 
     def _work(self, task: Task) -> None:
         self._thread.is_worker = True

@@ -5,7 +5,7 @@ import logging
 
 from oslo_config import cfg
 
-from tierce.cli import wiring
+from tierce.cli import process, wiring
 from tierce.db import engine, schema
 from tierce.rpc.transport import build_shared_transport
 
@@ -21,9 +21,9 @@ def run(_args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
 
     Raises AlreadyRunning, BusRefused, NodeTaken, SchemaMismatch, InvalidEncryptionKey.
     """
-    wiring.prepare(conf)
-    stop = wiring.Stop()
-    with wiring.only_one(conf) as installation:
+    process.prepare(conf)
+    stop = process.Stop()
+    with process.only_one(conf) as installation:
         transport = build_shared_transport(conf)
         database = engine.connect(conf)
         schema.require_current(database)
@@ -32,4 +32,4 @@ def run(_args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
         LOG.info("Serving the node %s", conf.host)
         stop.wait()
         LOG.info("Stopping")
-        return wiring.end_agent(node.stop(), stop.code)
+        return process.end_agent(node.stop(), stop.code)

@@ -9,7 +9,7 @@ from oslo_config import cfg
 
 from tierce.api.server import ApiServer
 from tierce.api.workers import Workers
-from tierce.cli import wiring
+from tierce.cli import process, wiring
 from tierce.db import engine, schema
 from tierce.rpc.client import ComputeClient
 from tierce.rpc.transport import build_shared_transport
@@ -27,7 +27,7 @@ def run(_args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
     What refuses the start does so once, before there are workers: raises AddressInUse, AddressUnusable,
     SchemaMismatch, DatabaseAway, BusRefused, InvalidValue, InvalidEncryptionKey.
     """
-    wiring.prepare(conf)
+    process.prepare(conf)
     service = _Service(conf)
     count = conf.api.workers or os.cpu_count() or 1
     return Workers(conf.api.host_ip, conf.api.port, count, service.work).run()
@@ -49,7 +49,7 @@ class _Service:
 
     def work(self, host: str, port: int, ready: Callable[[], None]) -> int:
         """One worker process, from its start to SIGTERM."""
-        stop = wiring.Stop()
+        stop = process.Stop()
         server = ApiServer(self._application, host, port, self._threads, shared=True)
         server.start()
         LOG.info("Serving on http://%s:%d", host, port)

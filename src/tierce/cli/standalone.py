@@ -9,7 +9,7 @@ from oslo_config import cfg
 
 from tierce.agent.runner import Observer
 from tierce.api.server import ApiServer
-from tierce.cli import wiring
+from tierce.cli import process, wiring
 from tierce.db import engine, schema
 from tierce.db.secrets import ensure_key
 from tierce.rpc.client import ComputeClient
@@ -23,20 +23,20 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def run(_args: argparse.Namespace, conf: cfg.ConfigOpts) -> int:
-    wiring.prepare(conf)
+    process.prepare(conf)
     return serve(conf)
 
 
 def serve(conf: cfg.ConfigOpts, observer: Observer | None = None) -> int:
     """Serve until SIGTERM or SIGINT; 0 when everything under way was finished or is safe in the queue."""
-    stop = wiring.Stop()
-    with wiring.only_one(conf) as installation:
+    stop = process.Stop()
+    with process.only_one(conf) as installation:
         service = Standalone(conf, installation, stop.fail, observer)
         host, port = service.start()
         LOG.info("Serving on http://%s:%d", host, port)
         stop.wait()
         LOG.info("Stopping")
-        return wiring.end_agent(service.stop(), stop.code)
+        return process.end_agent(service.stop(), stop.code)
 
 
 class Standalone:

@@ -36,7 +36,7 @@ class Services:
     archives: Archives
     actions: Actions
     hosts: Hosts
-    hosts_services: HostServices
+    host_services: HostServices
     zones: AvailabilityZones
     images: Images
     registries: Registries

@@ -7,6 +7,7 @@ from oslo_config import cfg
 from tierce.control import Services
 from tierce.control.actions import Actions
 from tierce.control.archives import Archives
+from tierce.control.claiming import Claiming
 from tierce.control.container_networks import ContainerNetworks
 from tierce.control.containers import Containers
 from tierce.control.creation import Creation
@@ -16,6 +17,7 @@ from tierce.control.images import Images
 from tierce.control.inspection import Inspection
 from tierce.control.intake import Intake
 from tierce.control.lifecycle import Lifecycle
+from tierce.control.liveness import Liveness
 from tierce.control.messages import Messages
 from tierce.control.networks import Networks
 from tierce.control.node_calls import NodeCalls
@@ -47,30 +49,34 @@ def build_services(
 ) -> Services:
     """Raises InvalidValue for a configuration that names what does not exist, InvalidEncryptionKey."""
     policy = Policy(conf, clock)
+    liveness = Liveness(conf, clock)
     messages = Messages(compute)
     places = Places(conf.api.threads // 2)
-    calls = NodeCalls(conf, database, policy, clock, places)
+    calls = NodeCalls(database, policy, liveness, places)
     quotas = Quotas(conf)
-    intake = Intake(conf, database, policy, clock)
+    intake = Intake(database, policy, liveness, clock)
     scheduler = Scheduler(conf, placement, rng)
     resizing = Resizing(conf, database, intake, policy, quotas, placement, compute, messages, clock, places)
-    images = ImageValidation(conf, database, compute, clock, places)
-    creation = Creation(conf, database, policy, scheduler, placement, networks, messages, images, clock, rng)
+    images = ImageValidation(conf, database, liveness, compute, places)
+    claiming = Claiming(conf, quotas, placement)
+    creation = Creation(
+        conf, database, policy, quotas, scheduler, claiming, networks, messages, images, clock, rng
+    )
     return Services(
         policy=policy,
-        containers=Containers(conf, database, intake, policy, creation, clock),
-        lifecycle=Lifecycle(conf, intake, policy, placement, messages, clock),
+        containers=Containers(conf, database, intake, policy, liveness, creation, clock),
+        lifecycle=Lifecycle(intake, policy, liveness, placement, messages),
         resizing=resizing,
         remaking=Remaking(intake, quotas, placement, messages),
         inspection=Inspection(calls, compute),
         terminals=Terminals(conf, calls, compute),
         archives=Archives(conf, calls, compute),
         container_networks=ContainerNetworks(intake, database, policy, networks, messages),
-        networks=Networks(conf, database, policy, networks, compute, clock, places),
+        networks=Networks(database, policy, liveness, networks, compute, places),
         actions=Actions(database, policy),
         hosts=Hosts(database, policy),
-        hosts_services=HostServices(conf, database, policy, clock),
-        images=Images(conf, database, policy, compute, clock, places),
+        host_services=HostServices(conf, database, policy, liveness),
+        images=Images(conf, database, policy, liveness, compute, clock, places),
         registries=Registries(database, policy, Keyring.from_conf(conf), clock),
         zones=AvailabilityZones(conf, database, policy),
         quotas=ProjectQuotas(quotas, database, policy, clock),

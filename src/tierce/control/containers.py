@@ -10,9 +10,10 @@ from sqlalchemy.orm import Session
 from tierce.control import lookup
 from tierce.control.creation import Creation
 from tierce.control.intake import Intake
+from tierce.control.liveness import Liveness
 from tierce.control.policies.container import ADMIN_FIELDS
 from tierce.control.policy import Policy
-from tierce.db import containers, services
+from tierce.db import containers
 from tierce.db.engine import Database
 from tierce.db.tables import Container
 from tierce.model.clock import Clock
@@ -29,14 +30,15 @@ class Containers:
         database: Database,
         intake: Intake,
         policy: Policy,
+        liveness: Liveness,
         creation: Creation,
         clock: Clock,
     ) -> None:
         self._scope = conf.compute.unique_container_name_scope
-        self._down_time = conf.service_down_time
         self._database = database
         self._intake = intake
         self._policy = policy
+        self._liveness = liveness
         self._creation = creation
         self._clock = clock
 
@@ -78,8 +80,7 @@ class Containers:
 
     def down_hosts(self) -> frozenset[str]:
         """The nodes that nothing new is heard from: what is known of their containers may be old."""
-        now = self._clock.now()
-        return self._database.read(lambda session: services.down_hosts(session, now, self._down_time))
+        return self._database.read(self._liveness.down_hosts)
 
     def hidden_fields(self, context: RequestContext, fields: Sequence[str]) -> frozenset[str]:
         """Those of `fields` that the caller may not see in a container."""

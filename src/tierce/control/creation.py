@@ -1,17 +1,16 @@
 """Accepting a new container: check everything, then write it all in one transaction."""
 
 import dataclasses
-import itertools
 import logging
 import random
 import uuid
-from collections.abc import Sequence
 from typing import Any
 
 from oslo_config import cfg
 from sqlalchemy.orm import Session
 
 from tierce.control import naming
+from tierce.control.claiming import Claiming
 from tierce.control.container_networks import require_attachable
 from tierce.control.image_validation import ImageValidation
 from tierce.control.messages import Messages
@@ -30,17 +29,30 @@ from tierce.model.errors import (
     NotAuthorized,
     NoValidHost,
     RequestedHostNotFound,
-    ResourcesUnavailable,
 )
 from tierce.model.lifecycle import Status, TaskState
 from tierce.model.spec import ContainerSpec, MountRequest
 from tierce.networks.base import NetworkResolver, RequestedNetwork
 from tierce.placement import cores
-from tierce.placement.base import Placement, Resources
-from tierce.scheduler.filters import Demand, Node
-from tierce.scheduler.scheduler import Scheduler, Selection
+from tierce.placement.base import Resources
+from tierce.scheduler.filters import Demand
+from tierce.scheduler.scheduler import Scheduler
 
 LOG = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Order:
+    """A request that has passed every check, with what it names."""
+
+    context: RequestContext
+    spec: ContainerSpec
+    registry: Registry | None
+    networks: list[RequestedNetwork]
+    run: bool
+
+    def named(self, name: str) -> "_Order":
+        return dataclasses.replace(self, spec=dataclasses.replace(self.spec, name=name))
 
 
 class Creation:
@@ -49,8 +61,9 @@ class Creation:
         conf: cfg.ConfigOpts,
         database: Database,
         policy: Policy,
+        quotas: Quotas,
         scheduler: Scheduler,
-        placement: Placement,
+        claiming: Claiming,
         networks: NetworkResolver,
         messages: Messages,
         images: ImageValidation,
@@ -60,14 +73,14 @@ class Creation:
         self._conf = conf
         self._database = database
         self._policy = policy
+        self._quotas = quotas
         self._scheduler = scheduler
-        self._placement = placement
+        self._claiming = claiming
         self._networks = networks
         self._messages = messages
         self._images = images
         self._clock = clock
         self._rng = rng
-        self._quotas = Quotas(conf)
 
     def create(self, context: RequestContext, spec: ContainerSpec, run: bool) -> Container:
         """Accept a container; it is Creating when this returns, or Error when no node can take it.
@@ -83,11 +96,11 @@ class Creation:
         self._images.require_found(context, spec)
         requested = self._networks.resolve(context, spec.nets)
         require_attachable(self._policy, context, requested)
+        order = _Order(context, spec, registry, requested, run)
         names = naming.candidates(self._rng)
         while True:
-            named = dataclasses.replace(spec, name=spec.name or next(names))
             try:
-                return self._accept(context, named, registry, requested, run)
+                return self._accept(order.named(spec.name or next(names)))
             except ContainerAlreadyExists:
                 if spec.name is not None:  # the user's own choice; another one of ours will do as well
                     raise
@@ -129,28 +142,21 @@ class Creation:
 
     # --- the row --------------------------------------------------------------------------------
 
-    def _accept(
-        self,
-        context: RequestContext,
-        spec: ContainerSpec,
-        registry: Registry | None,
-        requested: list[RequestedNetwork],
-        run: bool,
-    ) -> Container:
+    def _accept(self, order: _Order) -> Container:
         """Write it all, and wake the node. Raises OverQuota, ContainerAlreadyExists."""
+        context = order.context
         try:
-            container = self._database.write(
-                lambda session: self._insert(session, context, spec, registry, requested, run)
-            )
+            container = self._database.write(lambda session: self._insert(session, order))
         except NoValidHost as exc:
             LOG.warning("No node for a container of project %s: %s", context.project_id, exc.message)
-            reason = exc.message if self._policy.knows_nodes(context) else exc.summary
-            return self._insert_refused(context, spec, registry, reason)
-        self._messages.create(context, container, requested, run)
+            return self._insert_refused(
+                order, exc.message if self._policy.knows_nodes(context) else exc.summary
+            )
+        self._messages.create(context, container, order.networks, order.run)
         return container
 
-    def _build(self, context: RequestContext, spec: ContainerSpec, registry: Registry | None) -> Container:
-        conf = self._conf
+    def _build(self, order: _Order) -> Container:
+        conf, context, spec, registry = self._conf, order.context, order.spec, order.registry
         now = self._clock.now()
         restart = spec.restart_policy
         memory = conf.default_memory if spec.memory is None else spec.memory
@@ -193,43 +199,34 @@ class Creation:
             created_at=now,
         )
 
-    def _insert(
-        self,
-        session: Session,
-        context: RequestContext,
-        spec: ContainerSpec,
-        registry: Registry | None,
-        requested: list[RequestedNetwork],
-        run: bool,
-    ) -> Container:
+    def _insert(self, session: Session, order: _Order) -> Container:
         """The one transaction: quota, claim, container, mounts and the queued action."""
-        container = self._build(context, spec, registry)
-        demand = self._demand(session, spec, container)
+        container = self._build(order)
+        demand = self._demand(session, order.spec, container)
         # Before the project's lock, which others of it wait for: what the look finds is claimed below.
         selection = self._scheduler.select(session, demand, self._clock.now())
         self._reserve_quota(session, container)
-        container.host = self._claim(session, container, demand, selection)
+        container.host = self._claiming.claim(session, container, demand, selection)
         containers.insert(session, container, self._conf.compute.unique_container_name_scope)
-        for mount in spec.mounts:
+        for mount in order.spec.mounts:
             self._insert_mount(session, container, mount)
+        requested = [network.to_wire() for network in order.networks]
         actions.enqueue(
             session,
-            context,
+            order.context,
             action="create",
             container_uuid=container.uuid,
             host=container.host,
-            arguments={"run": run, "requested_networks": [network.to_wire() for network in requested]},
+            arguments={"run": order.run, "requested_networks": requested},
             now=self._clock.now(),
         )
         return container
 
-    def _insert_refused(
-        self, context: RequestContext, spec: ContainerSpec, registry: Registry | None, reason: str
-    ) -> Container:
+    def _insert_refused(self, order: _Order, reason: str) -> Container:
         """No node can take it: the container is there, in Error, and says why."""
 
         def work(session: Session) -> Container:
-            refused = self._build(context, spec, registry)
+            refused = self._build(order)
             refused.status, refused.task_state, refused.status_reason = Status.ERROR, None, reason
             self._reserve_quota(session, refused)
             return containers.insert(session, refused, self._conf.compute.unique_container_name_scope)
@@ -257,54 +254,6 @@ class Creation:
             asked=Resources.of(container.cpu, container.memory, container.disk),
             dedicated=cores.is_dedicated(container),
         )
-
-    def _claim(self, session: Session, container: Container, demand: Demand, selection: Selection) -> str:
-        """Take what the container needs from the best node that still has it. Raises NoValidHost."""
-        for _, alike in itertools.groupby(selection.nodes, lambda node: node.runtime_away):
-            host = self._claim_of_any(session, container, list(alike), demand, selection)
-            if host is not None:
-                return host
-        raise selection.no_valid_host()
-
-    def _claim_of_any(
-        self,
-        session: Session,
-        container: Container,
-        alike: Sequence[Node],
-        demand: Demand,
-        selection: Selection,
-    ) -> str | None:
-        """Take it of the first of these nodes that has it; None when none does.
-
-        One that somebody else is taking from is waited for only when no other has it: all who create at
-        the same moment find the same node to be the best.
-        """
-        busy: list[Node] = []
-        for wait, tried in ((False, alike), (True, busy)):
-            for node in tried:
-                try:
-                    if self._claim_of(session, container, node, demand, wait=wait):
-                        return node.host
-                    busy.append(node)
-                except ResourcesUnavailable as exc:
-                    selection.filled_up(node, exc)
-        return None
-
-    def _claim_of(
-        self, session: Session, container: Container, node: Node, demand: Demand, *, wait: bool
-    ) -> bool:
-        """Take it of this node. As `Placement.claim`; nothing is taken when it raises."""
-        # GiB; 0 is no limit, or none possible.
-        limit = container.disk or (self._conf.default_disk if node.limits_disk else 0)
-        cpuset = cores.take(session, container, node.host) if demand.dedicated else {}
-        asked = dataclasses.replace(demand.asked, disk_gb=limit)
-        if not self._placement.claim(session, container.uuid, node.host, asked, wait=wait):
-            return False
-        container.cpuset = cpuset
-        if limit != container.disk:
-            self._quotas.reserve(session, container.project_id or "", {"disk": limit})
-            container.disk = limit
-        return True
 
     def _insert_mount(self, session: Session, container: Container, mount: MountRequest) -> None:
         owner = {"project_id": container.project_id, "user_id": container.user_id}

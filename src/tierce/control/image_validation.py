@@ -8,13 +8,12 @@ import logging
 from oslo_config import cfg
 from sqlalchemy.orm import Session
 
-from tierce.control import liveness
+from tierce.control.liveness import Liveness
 from tierce.control.places import Places
 from tierce.db import images
 from tierce.db.engine import Database
 from tierce.images import committed
 from tierce.images.reference import parse
-from tierce.model.clock import Clock
 from tierce.model.context import RequestContext
 from tierce.model.errors import Conflict, ImageNotFound, InvalidValue, TierceError
 from tierce.model.spec import ContainerSpec
@@ -27,12 +26,17 @@ class ImageValidation:
     """One object serves a whole process, as its places are the process's."""
 
     def __init__(
-        self, conf: cfg.ConfigOpts, database: Database, compute: ComputeClient, clock: Clock, places: Places
+        self,
+        conf: cfg.ConfigOpts,
+        database: Database,
+        liveness: Liveness,
+        compute: ComputeClient,
+        places: Places,
     ) -> None:
         self._conf = conf
         self._database = database
+        self._liveness = liveness
         self._compute = compute
-        self._clock = clock
         self._places = places
 
     def require_found(self, context: RequestContext, spec: ContainerSpec) -> None:
@@ -74,8 +78,7 @@ class ImageValidation:
 
     def _is_to_be_asked(self, session: Session, context: RequestContext, spec: ContainerSpec) -> bool:
         """Whether there is a node to ask, and the image is not one that the project made of a container."""
-        up = liveness.any_up(session, self._clock.now(), self._conf.service_down_time)
-        return up and not _made_of_a_container(session, context, spec.image)
+        return self._liveness.any_up(session) and not _made_of_a_container(session, context, spec.image)
 
     def _driver(self, spec: ContainerSpec) -> str:
         driver: str = spec.image_driver or self._conf.default_image_driver

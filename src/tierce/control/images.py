@@ -1,5 +1,6 @@
 """Image records: pulls on nodes that an administrator asked for; and searching for images."""
 
+import functools
 import logging
 from collections.abc import Sequence
 from typing import Any, Final
@@ -7,8 +8,8 @@ from typing import Any, Final
 from oslo_config import cfg
 from sqlalchemy.orm import Session
 
-from tierce.control import liveness
-from tierce.control.lookup import canonical_uuid
+from tierce.control.liveness import Liveness
+from tierce.control.lookup import by_uuid_or_name, canonical_uuid
 from tierce.control.places import Places
 from tierce.control.policy import Policy
 from tierce.db import images, nodes
@@ -40,6 +41,7 @@ class Images:
         conf: cfg.ConfigOpts,
         database: Database,
         policy: Policy,
+        liveness: Liveness,
         compute: ComputeClient,
         clock: Clock,
         places: Places,
@@ -47,6 +49,7 @@ class Images:
         self._conf = conf
         self._database = database
         self._policy = policy
+        self._liveness = liveness
         self._compute = compute
         self._clock = clock
         self._places = places
@@ -73,7 +76,7 @@ class Images:
 
         def work(session: Session) -> Image:
             hostname = self._resolve_host(session, host)
-            self._require_up(session, hostname)
+            self._liveness.require_up(session, hostname)
             return images.request(session, context, reference.name, tag, hostname, self._clock.now())
 
         image = self._database.write(work)
@@ -92,7 +95,7 @@ class Images:
 
         def work(session: Session) -> Image:
             image = self._permitted(session, context, ident, "delete")
-            self._require_up(session, image.host or "")
+            self._liveness.require_up(session, image.host or "")
             return image
 
         image = self._database.read(work)
@@ -127,20 +130,13 @@ class Images:
         return image
 
     def _resolve_host(self, session: Session, host: str) -> str:
-        as_uuid = canonical_uuid(host)
         try:
-            if as_uuid is not None:
-                return nodes.get(session, as_uuid, by_uuid=True).hostname
-            return nodes.get(session, host, by_uuid=False).hostname
+            return by_uuid_or_name(host, functools.partial(nodes.get, session)).hostname
         except ComputeNodeNotFound as exc:
             raise InvalidValue(f"Invalid input for field 'host'. {exc}") from exc
 
-    def _require_up(self, session: Session, host: str) -> None:
-        if not liveness.is_up(session, host, self._clock.now(), self._conf.service_down_time):
-            raise HostNotUp(host)
-
     def _require_a_node(self, session: Session) -> None:
-        if not liveness.any_up(session, self._clock.now(), self._conf.service_down_time):
+        if not self._liveness.any_up(session):
             raise NoNodeUp()
 
 
@@ -149,5 +145,4 @@ def _find(session: Session, context: RequestContext, ident: str) -> Image:
     as_uuid = canonical_uuid(ident)
     if as_uuid is None:
         raise ImageRecordNotFound(ident)
-    scope = context.spanning() if context.is_admin else context
-    return images.get(session, scope, as_uuid)
+    return images.get(session, context.finding(), as_uuid)

@@ -7,10 +7,10 @@ import datetime
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from oslo_config import cfg
 from sqlalchemy.orm import Session
 
-from tierce.control import liveness, lookup
+from tierce.control import lookup
+from tierce.control.liveness import Liveness
 from tierce.control.policy import Policy
 from tierce.db import actions, containers
 from tierce.db.engine import Database
@@ -27,10 +27,10 @@ _RACES = 5
 
 
 class Intake:
-    def __init__(self, conf: cfg.ConfigOpts, database: Database, policy: Policy, clock: Clock) -> None:
-        self._down_time = conf.service_down_time
+    def __init__(self, database: Database, policy: Policy, liveness: Liveness, clock: Clock) -> None:
         self._database = database
         self._policy = policy
+        self._liveness = liveness
         self._clock = clock
 
     def decide(self, work: Callable[[Session], T]) -> T:
@@ -44,12 +44,8 @@ class Intake:
         """
         container = lookup.permitted(session, self._policy, context, ident, f"container:{action}")
         require_allowed(action, container.uuid, container.status, container.task_state)
-        self.require_up(session, container)
+        self._liveness.require_host_of(session, container)
         return container
-
-    def require_up(self, session: Session, container: Container) -> None:
-        """Raises Conflict when it has no node, ContainerHostNotUp when that is down."""
-        liveness.require_up(session, container, self._clock.now(), self._down_time)
 
     def queue(
         self,

@@ -2,16 +2,15 @@
 
 from typing import Any
 
-from oslo_config import cfg
 from sqlalchemy.orm import Session
 
-from tierce.control import liveness, lookup
+from tierce.control import lookup
 from tierce.control.intake import Intake
+from tierce.control.liveness import Liveness
 from tierce.control.messages import Messages
 from tierce.control.policy import Policy
 from tierce.db import containers
 from tierce.db.tables import Container
-from tierce.model.clock import Clock
 from tierce.model.context import RequestContext
 from tierce.model.errors import ContainerHostNotUp
 from tierce.model.lifecycle import STOP_BEFORE_DELETE, Status, require_allowed
@@ -20,20 +19,13 @@ from tierce.placement.base import Placement
 
 class Lifecycle:
     def __init__(
-        self,
-        conf: cfg.ConfigOpts,
-        intake: Intake,
-        policy: Policy,
-        placement: Placement,
-        messages: Messages,
-        clock: Clock,
+        self, intake: Intake, policy: Policy, liveness: Liveness, placement: Placement, messages: Messages
     ) -> None:
-        self._down_time = conf.service_down_time
         self._intake = intake
         self._policy = policy
+        self._liveness = liveness
         self._placement = placement
         self._messages = messages
-        self._clock = clock
 
     def start(self, context: RequestContext, ident: str) -> None:
         """Accept a start. Like all of these: raises ContainerNotFound, Conflict, PolicyNotAuthorized,
@@ -84,7 +76,7 @@ class Lifecycle:
             if container.host is None:
                 containers.destroy(session, container)
                 return None
-            if not liveness.is_up(session, container.host, self._clock.now(), self._down_time):
+            if not self._liveness.is_up(session, container.host):
                 if not force:
                     raise ContainerHostNotUp(container.uuid, container.host)
                 self._placement.release(session, container.uuid)

@@ -50,8 +50,7 @@ def find(session: Session, context: RequestContext, ident: str) -> Container:
     An administrator sees all projects, whatever the request says.
     Raises ContainerNotFound, Conflict for an ambiguous name.
     """
-    context = context.spanning() if context.is_admin else context
-    return by_uuid_or_name(ident, functools.partial(containers.get, session, context))
+    return by_uuid_or_name(ident, functools.partial(containers.get, session, context.finding()))
 
 
 def permitted(session: Session, policy: Policy, context: RequestContext, ident: str, rule: str) -> Container:

@@ -1,17 +1,15 @@
 """Networks that are kept on nodes, whether or not a container needs them."""
 
-from oslo_config import cfg
 from sqlalchemy.orm import Session
 
-from tierce.control import liveness
+from tierce.control.liveness import Liveness
 from tierce.control.places import Places
 from tierce.control.policy import Policy
 from tierce.db import networks, services
 from tierce.db.engine import Database
 from tierce.db.tables import Network
-from tierce.model.clock import Clock
 from tierce.model.context import RequestContext
-from tierce.model.errors import Conflict, HostNotUp, Invalid, NetworkNotFound, TierceError
+from tierce.model.errors import Conflict, Invalid, NetworkNotFound, TierceError
 from tierce.networks.base import NetworkResolver
 from tierce.rpc.client import Columns, ComputeClient
 
@@ -21,20 +19,18 @@ class Networks:
 
     def __init__(
         self,
-        conf: cfg.ConfigOpts,
         database: Database,
         policy: Policy,
+        liveness: Liveness,
         resolver: NetworkResolver,
         compute: ComputeClient,
-        clock: Clock,
         places: Places,
     ) -> None:
-        self._down_time = conf.service_down_time
         self._database = database
         self._policy = policy
+        self._liveness = liveness
         self._resolver = resolver
         self._compute = compute
-        self._clock = clock
         self._places = places
 
     def create(self, context: RequestContext, network: str) -> Columns:
@@ -89,21 +85,18 @@ class Networks:
 
     def _delete_from_node(self, context: RequestContext, row: Network) -> None:
         host = row.host or ""
-        now = self._clock.now()
-        if not self._database.read(lambda session: liveness.is_up(session, host, now, self._down_time)):
-            raise HostNotUp(host)
+        self._database.read(lambda session: self._liveness.require_up(session, host))
         with self._places.one(context):
             self._compute.network_delete(context, host, row)
 
     def _live_host(self, session: Session) -> str:
-        now = self._clock.now()
         up = [
             service.host
             for service in services.every(session)
             if service.host
             and service.binary == services.BINARY
             and not service.disabled
-            and services.is_up(service, now, self._down_time)
+            and self._liveness.of(service)
         ]
         if not up:
             raise Conflict("No node is up, so that no network can be made. Try again when one is.")

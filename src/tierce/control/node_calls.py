@@ -3,15 +3,14 @@
 import contextlib
 from collections.abc import Callable, Iterator
 
-from oslo_config import cfg
 from sqlalchemy.orm import Session
 
-from tierce.control import liveness, lookup
+from tierce.control import lookup
+from tierce.control.liveness import Liveness
 from tierce.control.places import Places
 from tierce.control.policy import Policy
 from tierce.db.engine import Database
 from tierce.db.tables import Container
-from tierce.model.clock import Clock
 from tierce.model.context import RequestContext
 from tierce.model.errors import Invalid
 from tierce.model.lifecycle import require_allowed
@@ -27,13 +26,10 @@ def _anything(_session: Session, _container: Container) -> None:
 class NodeCalls:
     """One object serves a whole process, as its places are the process's."""
 
-    def __init__(
-        self, conf: cfg.ConfigOpts, database: Database, policy: Policy, clock: Clock, places: Places
-    ) -> None:
-        self._down_time = conf.service_down_time
+    def __init__(self, database: Database, policy: Policy, liveness: Liveness, places: Places) -> None:
         self._database = database
         self._policy = policy
-        self._clock = clock
+        self._liveness = liveness
         self._places = places
 
     @contextlib.contextmanager
@@ -52,8 +48,7 @@ class NodeCalls:
             require_allowed(action, container.uuid, container.status, container.task_state)
             _require_made(container)
             also(session, container)
-            host = liveness.require_up(session, container, self._clock.now(), self._down_time)
-            return container, host
+            return container, self._liveness.require_host_of(session, container)
 
         container, host = self._database.read(work)
         with self._places.one(context), logs.about(container=container.uuid, action=action):

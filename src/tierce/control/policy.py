@@ -65,6 +65,7 @@ class _Unforeseeable(Exception):
 
 
 def _target_keys(check: Any, rules: Mapping[str, Any]) -> set[str]:
+    # Half of these classes the library has under its private name alone.
     match check:
         case _checks.AndCheck() | _checks.OrCheck():
             return set().union(*(_target_keys(part, rules) for part in check.rules))

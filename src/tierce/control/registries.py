@@ -124,5 +124,4 @@ def find(session: Session, context: RequestContext, ident: str) -> Registry:
 
     Raises RegistryNotFound, Conflict for an ambiguous name.
     """
-    context = context.spanning() if context.is_admin else context
-    return by_uuid_or_name(ident, functools.partial(registries.get, session, context))
+    return by_uuid_or_name(ident, functools.partial(registries.get, session, context.finding()))

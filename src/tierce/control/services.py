@@ -8,12 +8,12 @@ from typing import Any, Final
 from oslo_config import cfg
 from sqlalchemy.orm import Session
 
+from tierce.control.liveness import Liveness
 from tierce.control.policy import Policy
 from tierce.db import services
 from tierce.db.engine import Database
 from tierce.db.paging import require_sortable
 from tierce.db.tables import Service
-from tierce.model.clock import Clock
 from tierce.model.context import RequestContext
 from tierce.model.errors import InvalidValue
 from tierce.model.spec import ListQuery
@@ -45,11 +45,11 @@ class HostServices:
     Raises PolicyNotAuthorized, and ServiceNotFound where a host and a binary are given.
     """
 
-    def __init__(self, conf: cfg.ConfigOpts, database: Database, policy: Policy, clock: Clock) -> None:
+    def __init__(self, conf: cfg.ConfigOpts, database: Database, policy: Policy, liveness: Liveness) -> None:
         self._conf = conf
         self._database = database
         self._policy = policy
-        self._clock = clock
+        self._liveness = liveness
 
     def list(self, context: RequestContext) -> Sequence[ServiceReport]:
         """Every service, oldest first."""
@@ -92,12 +92,11 @@ class HostServices:
         return self._database.write(change)
 
     def _report(self, service: Service) -> ServiceReport:
-        up = services.is_up(service, self._clock.now(), self._conf.service_down_time)
         return ServiceReport(
             id=service.id,
             host=service.host,
             binary=service.binary,
-            state="up" if up else "down",
+            state="up" if self._liveness.of(service) else "down",
             disabled=bool(service.disabled),
             disabled_reason=service.disabled_reason,
             forced_down=bool(service.forced_down),

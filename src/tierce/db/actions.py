@@ -293,6 +293,16 @@ def unfinished(session: Session, container_uuids: Sequence[str]) -> dict[str, li
     return found
 
 
+def unfinished_of(session: Session, container_uuid: str) -> list[tuple[str, dict[str, Any]]]:
+    """The names and arguments of a container's unfinished actions, oldest first."""
+    rows = session.execute(
+        select(ContainerAction.action, ContainerAction.arguments)
+        .where(ContainerAction.container_uuid == container_uuid, UNFINISHED)
+        .order_by(ContainerAction.id)
+    )
+    return [(action or "", arguments or {}) for action, arguments in rows]
+
+
 def of_container(session: Session, container_uuid: str) -> Sequence[ContainerAction]:
     """A container's actions, newest first."""
     return session.scalars(

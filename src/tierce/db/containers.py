@@ -142,7 +142,8 @@ def fingerprint(session: Session, context: RequestContext) -> tuple[Any, ...]:
     """A value that differs whenever a row that the caller may see was added, changed or removed.
 
     Ids grow and each of our writes counts a row's generation up, so no two states have the same sums. The
-    latest time covers what these miss: writers that do not count, and an id that SQLite gives a second time.
+    latest time covers what these miss, to the second: writers that do not count, and an id that SQLite gives
+    again to a row as new as the one that had it.
     """
     columns = CONTAINER.c
     facts = select(
@@ -160,7 +161,9 @@ def insert(session: Session, container: Container, scope: str) -> Container:
     container.name_key = name_key(scope, container.project_id, container.name)
     session.add(container)
     try:
-        _flush_named(session, container.name)
+        session.flush()
+    except db_exception.DBDuplicateEntry as exc:
+        raise ContainerAlreadyExists((container.name or "").lower()) from exc
     except db_exception.DBReferenceError as exc:
         if container.registry_id is None:
             raise
@@ -287,10 +290,3 @@ def _require_free(session: Session, container: Container, name: str | None, scop
     former = columns.name_key == name_key(scope, container.project_id, name)
     renamed = update(CONTAINER).where(former, func.lower(columns.name) != name.lower())
     session.execute(renamed.values(name_key=None))
-
-
-def _flush_named(session: Session, name: str | None) -> None:
-    try:
-        session.flush()
-    except db_exception.DBDuplicateEntry as exc:
-        raise ContainerAlreadyExists((name or "").lower()) from exc

@@ -1,45 +1,26 @@
 """Connections and transactions, on SQLite, MariaDB (or MySQL) and PostgreSQL alike."""
 
 import contextlib
-import fcntl
-import os
 import random
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from oslo_config import cfg
 from oslo_db import exception as db_exception
-from sqlalchemy import create_engine, event, text
-from sqlalchemy.engine import URL, Connection, Engine
+from sqlalchemy import create_engine, text
+from sqlalchemy.engine import URL, Engine
 from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.exc import StaleDataError
-from sqlalchemy.pool import ConnectionPoolEntry
 
-from tierce.db import faults
+from tierce.db import dialects, faults
 from tierce.db.address import parse_url, place
 from tierce.model.errors import DatabaseAway, DatabaseBusy, TierceError
 
 T = TypeVar("T")
-
-
-class SqliteConnection(Protocol):
-    """The part of sqlite3.Connection used here."""
-
-    isolation_level: str | None
-
-    def execute(self, sql: str) -> Any: ...
-
-
-class MysqlConnection(Protocol):
-    """The part of a MySQL driver's connection used here."""
-
-    def cursor(self) -> contextlib.AbstractContextManager[Any]: ...
-
-    def rollback(self) -> None: ...
 
 
 _RETRIED = (db_exception.DBDeadlock, db_exception.DBConnectionError, StaleDataError)
@@ -97,7 +78,7 @@ class Database:
     @contextlib.contextmanager
     def _transaction(self, writes: bool) -> Iterator[Session]:
         with self._turn(writes), Session(self.engine, expire_on_commit=False, autoflush=writes) as session:
-            session.connection(execution_options={"tierce_writes": writes})
+            session.connection(execution_options={dialects.WRITES: writes})
             yield session
             if writes:
                 _commit(session)
@@ -171,7 +152,7 @@ def connect(conf: cfg.ConfigOpts, *, patient: bool = False) -> Database:
     url = parse_url(conf)
     if url.get_backend_name() == "sqlite":
         engine = _engine(url, options, max_overflow=-1)
-        _prepare_sqlite(engine, _MIGRATION_WAIT if patient else _SQLITE_WAIT)
+        dialects.prepare_sqlite(engine, _MIGRATION_WAIT if patient else _SQLITE_WAIT)
     else:
         mysql = url.get_backend_name() in ("mysql", "mariadb")
         engine = _engine(
@@ -185,12 +166,14 @@ def connect(conf: cfg.ConfigOpts, *, patient: bool = False) -> Database:
             pool_reset_on_return=None if mysql else "rollback",
             # A statement after a lock was waited for must see what the lock's owner wrote.
             isolation_level="READ COMMITTED",
-            connect_args=(_mysql_arguments if mysql else _postgresql_arguments)(options, patient),
+            connect_args=(dialects.mysql_arguments if mysql else dialects.postgresql_arguments)(
+                options, patient
+            ),
         )
         if mysql:
-            _prepare_mysql(engine, options)
-            _roll_back_what_is_open(engine)
-        _prepare_snapshots(engine)
+            dialects.prepare_mysql(engine, options)
+            dialects.roll_back_what_is_open(engine)
+        dialects.prepare_snapshots(engine)
     faults.translate(engine)
     return Database(engine, options.db_max_retries)
 
@@ -209,112 +192,3 @@ def _engine(url: URL, options: cfg.ConfigOpts.GroupAttr, **arguments: Any) -> En
             f"`[database] connection` begins with {url.drivername}, which is no kind of database here: "
             f"sqlite, {', '.join(_DRIVERS.values())}."
         ) from None
-
-
-# --- one of them ------------------------------------------------------------------------------------
-
-
-def _prepare_sqlite(engine: Engine, wait: int) -> None:
-    @event.listens_for(engine, "connect")
-    def configure(connection: SqliteConnection, _entry: ConnectionPoolEntry) -> None:
-        # The driver's own BEGIN comes too late and is always deferred; ours are below.
-        connection.isolation_level = None
-        for pragma in (
-            f"busy_timeout={wait * 1000}",
-            # FULL: an accepted request survives a power cut, not only a killed process.
-            "synchronous=FULL",
-            "foreign_keys=ON",
-        ):
-            connection.execute(f"PRAGMA {pragma}")
-        with _alone_in_the_directory(connection):
-            connection.execute("PRAGMA journal_mode=WAL")
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if _writes(connection) else "BEGIN")
-
-
-@contextlib.contextmanager
-def _alone_in_the_directory(connection: SqliteConnection) -> Iterator[None]:
-    """Keep other programs of ours from the same step: SQLite waits for no lock when it changes the journal
-    of a new database, and refuses all but one of those who come at once.
-    """
-    _, _, path = connection.execute("PRAGMA database_list").fetchone()
-    if not path:  # in memory
-        yield
-        return
-    # Not the database itself: closing any descriptor of it ends SQLite's own locks.
-    directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(directory, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(directory)
-
-
-def _prepare_snapshots(engine: Engine) -> None:
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        if not _writes(connection):
-            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-
-
-def _writes(connection: Connection) -> bool:
-    """Whether the transaction is one of `Database.write`, or not one of ours (a migration)."""
-    return bool(connection.get_execution_options().get("tierce_writes", True))
-
-
-def _mysql_arguments(options: cfg.ConfigOpts.GroupAttr, patient: bool) -> dict[str, Any]:
-    limit = None if patient else options.statement_timeout
-    return {
-        # Whatever the URL says: the older `utf8` cannot carry every character.
-        "charset": "utf8mb4",
-        "connect_timeout": options.connect_timeout,
-        "read_timeout": limit,
-        "write_timeout": limit,
-    }
-
-
-def _prepare_mysql(engine: Engine, options: cfg.ConfigOpts.GroupAttr) -> None:
-    @event.listens_for(engine, "connect")
-    def configure(connection: MysqlConnection, _entry: ConnectionPoolEntry) -> None:
-        with connection.cursor() as cursor:
-            # Strict: an over-long value is an error rather than cut.
-            cursor.execute(
-                "SET SESSION sql_mode = 'TRADITIONAL', time_zone = '+00:00', "
-                "innodb_lock_wait_timeout = %(seconds)s, lock_wait_timeout = %(seconds)s",
-                {"seconds": options.lock_timeout},
-            )
-
-
-def _roll_back_what_is_open(engine: Engine) -> None:
-    """Roll a connection back on its way to the pool only if its transaction is still open: a ROLLBACK behind
-    every COMMIT would cost as much as a statement.
-    """
-
-    @event.listens_for(engine, "begin")
-    def begun(connection: Connection) -> None:
-        connection.info["open"] = True
-
-    @event.listens_for(engine, "commit")
-    @event.listens_for(engine, "rollback")
-    def ending(connection: Connection) -> None:
-        # An end that fails is that of a lost connection, or SQLAlchemy rolls it back.
-        if not connection.invalidated:
-            connection.info["open"] = False
-
-    @event.listens_for(engine, "reset")
-    def reset(connection: MysqlConnection, entry: ConnectionPoolEntry, _state: object) -> None:
-        if entry.info.get("open"):
-            connection.rollback()
-
-
-def _postgresql_arguments(options: cfg.ConfigOpts.GroupAttr, patient: bool) -> dict[str, Any]:
-    seconds = {"lock_timeout": options.lock_timeout, "statement_timeout": options.statement_timeout}
-    settings = {name: f"{value}s" for name, value in seconds.items() if not patient}
-    settings["timezone"] = "UTC"
-    return {
-        "connect_timeout": options.connect_timeout,
-        "tcp_user_timeout": options.statement_timeout * 1000,  # a peer that is gone does not say so
-        "options": " ".join(f"-c {name}={value}" for name, value in settings.items()),
-    }

@@ -4,9 +4,9 @@ from sqlalchemy import Insert, bindparam, select
 from sqlalchemy.dialects import mysql, postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from tierce.db.tables import ProjectLock
+from tierce.db.tables import LOCK
 
-_HELD = select(ProjectLock.project_id).where(ProjectLock.project_id == bindparam("name")).with_for_update()
+_HELD = select(LOCK.c.name).where(LOCK.c.name == bindparam("name")).with_for_update()
 
 
 def hold(session: Session, name: str) -> None:
@@ -20,12 +20,8 @@ def _insert_or_lock(dialect: str, name: str) -> Insert:
 
     A plain INSERT would leave all who wait for that one with a shared lock, in each other's way.
     """
-    values = {"project_id": name}
+    values = {"name": name}
     if dialect in ("mysql", "mariadb"):
-        return mysql.insert(ProjectLock).values(values).on_duplicate_key_update(values)
+        return mysql.insert(LOCK).values(values).on_duplicate_key_update(values)
     insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
-    return (
-        insert(ProjectLock)
-        .values(values)
-        .on_conflict_do_update(index_elements=[ProjectLock.project_id], set_=values)
-    )
+    return insert(LOCK).values(values).on_conflict_do_update(index_elements=[LOCK.c.name], set_=values)

@@ -472,12 +472,13 @@ _dead(
 # --- ours ---------------------------------------------------------------------------------------------
 
 
-class ProjectLock(Base):
-    """A row for each name of a lock: see `locks.py`. Projects have one, held while their usage is counted."""
+class Lock(Base):
+    """A row for each name of a lock: see `locks.py`. A project's, its id, is held to count its usage."""
 
     __tablename__ = "tierce_project_lock"
 
-    project_id: Mapped[str] = mapped_column(String(255), primary_key=True)
+    # The column was there when only projects had locks.
+    name: Mapped[str] = mapped_column("project_id", String(255), key="name", primary_key=True)
 
 
 class Allocation(Base):
@@ -523,4 +524,5 @@ CONTAINER = Base.metadata.tables["container"]
 REGISTRY = Base.metadata.tables["registry"]
 ACTION = Base.metadata.tables["container_actions"]
 EVENT = Base.metadata.tables["container_actions_events"]
+LOCK = Base.metadata.tables["tierce_project_lock"]
 ALLOCATION = Base.metadata.tables["tierce_allocation"]

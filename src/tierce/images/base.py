@@ -26,9 +26,13 @@ class ImageDriver(Protocol):
     def ensure(self, request: ImageRequest, progress: Callable[[], None] = lambda: None) -> ImageFacts:
         """Ensure the node has the image.
 
-        Concurrent calls for one image share one pull. Raises ImageNotFound, ImagePullFailed,
-        RuntimeUnreachable, InvalidValue for a name that breaks the grammar.
+        Concurrent calls for one image share one pull. Who waits for one calls `progress`: once, at its signs
+        of life, and at `look_again`; what that raises ends the wait, and not the pull. Raises ImageNotFound,
+        ImagePullFailed, RuntimeUnreachable, InvalidValue for a name that breaks the grammar.
         """
+
+    def look_again(self) -> None:
+        """Have everybody who waits for a pull call its `progress`."""
 
     def remove(self, reference: str) -> None:
         """Ensure the node does not have it; RuntimeConflict while it is used or being pulled."""

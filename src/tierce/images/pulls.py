@@ -42,8 +42,8 @@ class _Pull:
             self._changed.notify_all()
 
     def wait(self, progress: Progress) -> ImageFacts:
-        """The outcome, result or error; `progress` is called in the waiter's own thread."""
-        seen = 0
+        """The outcome, result or error; `progress` is called in the waiter's own thread, at first once."""
+        seen = -1
         while not self._outcome.done():
             latest = self._next_sign(seen)
             if latest != seen:
@@ -75,6 +75,7 @@ class PullCoordinator:
     ) -> ImageFacts:
         """Join the pull of `image` with these credentials, or begin it; return or raise what it does.
 
+        What `progress` raises ends the wait: it is called once, at each sign of life, and at `look_again`.
         Credentials count: who may not pull an image must not get it from a pull of one who may. The
         pull itself ends by its own time limit, and an outcome is kept for nobody who comes later.
         """
@@ -82,13 +83,22 @@ class PullCoordinator:
         with self._lock:
             shared = self._pulls.get(key)
             if shared is None:
-                shared = self._pulls[key] = _Pull()
+                shared = _Pull()
                 # A daemon: a pull can be begun again, so it must not hold up the end of the program.
                 threading.Thread(
                     target=self._run, args=(key, shared, pull), name="image-pull", daemon=True
                 ).start()
+                # Not before: where a thread cannot be had, nobody is to wait for this pull.
+                self._pulls[key] = shared
         with self._waiting():
             return shared.wait(progress)
+
+    def look_again(self) -> None:
+        """Have everybody who waits call its `progress`."""
+        with self._lock:
+            pulls = list(self._pulls.values())
+        for pull in pulls:
+            pull.sign_of_life()
 
     @contextlib.contextmanager
     def without_pulls_of(self, images: Collection[str]) -> Iterator[None]:

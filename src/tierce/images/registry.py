@@ -68,11 +68,12 @@ class RegistryImages:
         default_registry: DefaultRegistry | None = None,
         waiting: Waiting = contextlib.nullcontext,
     ) -> None:
-        """`waiting` is entered for the time of a pull."""
+        """`waiting` is entered while a registry is waited for."""
         self._store = store
         self._access = access
         self._idle_timeout = idle_timeout
         self._default_registry = default_registry
+        self._waiting = waiting
         self._pulls = PullCoordinator(waiting)
 
     @classmethod
@@ -94,7 +95,7 @@ class RegistryImages:
 
         An image that was pulled with the credentials of one project is used for another one only when
         the registry gives it to that one too. Concurrent pulls of one image with the same credentials
-        are one pull; `progress` is called on its signs of life. Raises ImageNotFound (also: absent, and
+        are one pull, and `progress` is called as `ImageDriver` says. Raises ImageNotFound (also: absent, and
         the policy is never), ImagePullFailed, RuntimeUnreachable, InvalidValue (name, registry or policy).
         """
         reference = self._resolve(request)
@@ -109,7 +110,8 @@ class RegistryImages:
                 found = None  # to whoever may not use it, it is not there
             else:
                 # A pull would not do: engines pull by digest from what they have, and ask nobody.
-                self._store.require_access(reference.engine_name, auth=auth)
+                with self._waiting():
+                    self._store.require_access(reference.engine_name, auth=auth)
                 self._access.grant(found, request.project)
         if found and policy != "always":
             return found
@@ -118,6 +120,9 @@ class RegistryImages:
         pulled = self._pull(reference, auth, progress, private=own_auth is not None)
         self._access.grant(pulled, request.project)
         return pulled
+
+    def look_again(self) -> None:
+        self._pulls.look_again()
 
     def remove(self, reference: str) -> None:
         """Ensure the node does not have the image, given by name or by `sha256:` id.

@@ -41,6 +41,10 @@ class RequestContext:
         """The same caller, searching every project where its rights allow it."""
         return self if self.all_projects else dataclasses.replace(self, all_projects=True)
 
+    def finding(self) -> "RequestContext":
+        """The same caller, asking for one object: an administrator finds it in whatever project it is."""
+        return self.spanning() if self.is_admin else self
+
 
 def service_context() -> RequestContext:
     """The service acting for itself: start-up, periodic work."""

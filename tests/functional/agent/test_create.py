@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.support.client import Client
-from tests.support.cloud import Cloud, Death, silent
+from tests.support.cloud import Cloud, Death
 from tests.support.waiting import until
 from tierce.agent.runner import Observer
-from tierce.model.errors import ImagePullFailed, RuntimeFailure, RuntimeUnreachable
+from tierce.model.errors import ImagePullFailed, RuntimeFailure, RuntimeTimeout, RuntimeUnreachable
 
 NewCloud = Callable[..., Cloud]
 
@@ -176,6 +176,16 @@ def test_a_creation_waits_a_while_for_an_engine_that_is_away(new_cloud: NewCloud
     assert cloud.client.actions(uuid) == [("create", None)]
 
 
+def test_what_an_engine_did_not_answer_in_time_is_not_asked_again(new_cloud: NewCloud) -> None:
+    """It may have done it all the same."""
+    cloud = new_cloud(agent={"unreachable_retries": 100})
+    cloud.engine.script("create", error=RuntimeTimeout("no answer in 60 s"))
+    uuid = cloud.client.create(run=True)
+    assert cloud.client.wait(uuid, "Error")["status_reason"] == "no answer in 60 s"
+    assert cloud.client.actions(uuid) == [("create", "Error")]
+    assert cloud.claims() == {}
+
+
 def test_what_an_engine_made_before_it_went_away_is_removed_when_it_is_back(
     cloud: Cloud, client: Client
 ) -> None:
@@ -234,12 +244,14 @@ def test_many_containers_of_one_image_are_one_pull(new_cloud: NewCloud) -> None:
 
 
 def test_a_shared_pull_that_fails_fails_for_all_and_the_next_try_is_a_new_one(new_cloud: NewCloud) -> None:
-    cloud = new_cloud(observer=together(5))
-    cloud.engine.script("images.pull", delay=0.5, error=ImagePullFailed("the registry is away"))
+    cloud = new_cloud(agent={"workers": 1})
+    release = cloud.hold("images.pull", ImagePullFailed("the registry is away"))
     uuids = [cloud.client.create(image="nginx:1.27") for _ in range(5)]
+    until(lambda: [state for *_, state in cloud.unfinished()], lambda states: states == ["running"] * 5)
+    cloud.client.created()  # the one worker comes to it when all the others wait for the pull
+    release.set()
     for uuid in uuids:
         assert cloud.client.wait(uuid, "Error")["status_reason"] == "the registry is away"
-    cloud.observer = silent
     cloud.client.created(image="nginx:1.27")
 
 

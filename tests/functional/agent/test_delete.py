@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.client import Client
 from tests.support.cloud import Cloud, Death
+from tests.support.threads import Gate
 from tests.support.waiting import until
 from tierce.model.errors import RuntimeFailure, RuntimeUnreachable
 
@@ -150,3 +151,20 @@ def test_a_delete_is_never_given_up(new_cloud: NewCloud) -> None:
         until(lambda count=count: death.count == count)
         cloud.restart()
     cloud.client.wait_gone(uuid)
+
+
+def test_what_ends_after_a_delete_was_accepted_leaves_it_deleting(cloud: Cloud, client: Client) -> None:
+    uuid, stopping, removing = client.running(), Gate(), Gate()
+    cloud.engine.script("stop", until=stopping)
+    cloud.engine.script("remove", until=removing)
+    client.call(f"POST /containers/{uuid}/stop")
+    assert stopping.reached.wait(30)
+    client.call(f"DELETE /containers/{uuid}?stop=true")
+    stopping.set()
+    assert removing.reached.wait(30)
+    try:
+        assert (client.show(uuid) or {})["status"] == "Deleting"
+        assert client.error(f"DELETE /containers/{uuid}")[0] == 409
+    finally:
+        removing.set()
+    client.wait_gone(uuid)

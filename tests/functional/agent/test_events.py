@@ -187,6 +187,7 @@ def test_what_runs_through_an_outage_of_the_engine_is_neither_touched_nor_made_a
 def test_the_regular_comparison_finds_what_events_missed(new_cloud: NewCloud) -> None:
     cloud = new_cloud(DEFAULT={"sync_container_state_interval": 1})
     uuid = cloud.client.running()
+    cloud.wait_idle()
     with cloud.engine.lock:
         container = cloud.engine.container(name(uuid))
         container.state, container.exit_code = RuntimeState.EXITED, 9

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.client import Client
 from tests.support.cloud import Cloud
+from tests.support.threads import Gate
 from tests.support.waiting import until
 from tierce.model.errors import RuntimeFailure
 
@@ -47,3 +48,25 @@ def test_a_volume_that_no_row_stands_for_goes_with_the_next_comparison(cloud: Cl
     cloud.restart()
     # It is moved aside before it is emptied, so its end is more than that it is not there.
     until(lambda: set(volumes(cloud)) == set(kept))
+
+
+@pytest.mark.parametrize("error", [None, RuntimeFailure("server error")])
+def test_a_change_of_size_that_ends_afterwards_takes_nothing_of_the_node_again(
+    cloud: Cloud, client: Client, error: Exception | None
+) -> None:
+    uuid, resizing, removing = client.running(), Gate(), Gate()
+    cloud.engine.script("resize", until=resizing, error=error)
+    cloud.engine.script("remove", until=removing)
+    client.call(f"POST /containers/{uuid}/resize_container", {"memory": 128})
+    assert resizing.reached.wait(30)
+    down = {"host": "node1", "binary": "zun-compute", "forced_down": True}
+    client.call("PUT /services/force_down", down)
+    client.call(f"DELETE /containers/{uuid}?force=true")
+    assert cloud.claims() == {}
+    resizing.set()
+    assert removing.reached.wait(30)
+    try:
+        assert cloud.claims() == {}
+    finally:
+        removing.set()
+    client.wait_gone(uuid)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.client import IMAGE, Client
 from tests.support.cloud import Cloud
-from tests.support.threads import Gate
+from tests.support.threads import Gate, refused
 from tests.support.waiting import until
 from tierce.db.tables import Image
 from tierce.model.errors import ImageSearchFailed, RuntimeTimeout, RuntimeUnreachable
@@ -149,6 +149,15 @@ def test_a_pull_whose_message_is_lost_is_found_at_the_next_look(new_cloud: NewCl
     cloud.database.write(lambda session: session.add(row))
     cloud.clock.advance(2)
     until(lambda: (image(cloud.client, "0c6b0000-0000-4000-8000-000000000002") or {}).get("image_id"))
+
+
+def test_a_pull_that_found_no_thread_is_begun_at_the_next_look(new_cloud: NewCloud) -> None:
+    cloud = new_cloud(agent={"upkeep_interval": 1})
+    with refused("tierce-pull") as tried:
+        uuid = pull(cloud.client, "nginx:1.27")
+        assert tried.wait(30)
+    cloud.clock.advance(2)
+    until(lambda: (image(cloud.client, uuid) or {}).get("image_id"))
 
 
 # --- searching ------------------------------------------------------------------------------------

@@ -10,7 +10,9 @@ from tests.support.client import Client
 from tests.support.cloud import Cloud, Death
 from tests.support.threads import Gate
 from tests.support.waiting import until
+from tierce.db import actions
 from tierce.model.container import RuntimeState
+from tierce.model.context import service_context
 from tierce.model.errors import RuntimeConflict, RuntimeFailure, RuntimeTimeout, RuntimeUnreachable
 from tierce.runtimes.fake import FakeRuntime
 
@@ -46,6 +48,7 @@ def test_a_reboot_that_failed_keeps_its_reason_when_the_container_is_found_to_be
     cloud: Cloud, client: Client
 ) -> None:
     uuid = client.running()
+    cloud.wait_idle()
     away = RuntimeUnreachable("The engine cannot be reached.")
     cloud.engine.script("restart", error=away)
     cloud.engine.script("inspect", error=away)
@@ -103,13 +106,18 @@ def test_what_took_too_long_is_not_done_twice(new_cloud: NewCloud) -> None:
     assert cloud.client.actions(uuid)[-1] == ("reboot", "Error")
 
 
-def test_a_reboot_that_the_engine_never_heard_of_ends_where_it_began(cloud: Cloud, client: Client) -> None:
+def test_a_reboot_that_the_engine_never_heard_of_ends_where_it_began_and_says_why(
+    cloud: Cloud, client: Client
+) -> None:
     uuid = client.running()
     cloud.engine.go_down()
     client.call(f"POST /containers/{uuid}/reboot")
     until(lambda: client.actions(uuid)[-1] == ("reboot", "Error"))
     cloud.engine.come_back()
-    client.wait(uuid, "Running")
+    assert "cannot be reached" in client.wait(uuid, "Running")["status_reason"]
+    client.call(f"POST /containers/{uuid}/reboot")
+    cloud.wait_idle()
+    assert client.wait(uuid, "Running")["status_reason"] is None
 
 
 @pytest.mark.parametrize("action", ["start", "reboot"])
@@ -154,6 +162,22 @@ def test_a_stop_that_does_not_end_the_process_has_failed(cloud: Cloud, client: C
     hanging.unkillable = False
     client.call(f"POST /containers/{uuid}/stop")
     assert client.wait(uuid, "Stopped")["status_reason"] is None
+
+
+def test_a_stop_after_which_it_was_started_again_is_done(cloud: Cloud, client: Client) -> None:
+    """Its policy has, or somebody on the node, before anybody could look at what the stop had done."""
+    uuid = client.running(restart_policy={"Name": "always"})
+    stopping = Gate()
+    cloud.engine.script("stop", until=stopping)
+    client.call(f"POST /containers/{uuid}/stop")
+    assert stopping.reached.wait(30)
+    cloud.clock.advance(5)
+    cloud.engine.exit(f"zun-{uuid}", 0)
+    cloud.engine.container(f"zun-{uuid}").unkillable = True  # the new process, which the stop is not about
+    stopping.set()
+    cloud.wait_idle()
+    assert client.wait(uuid, "Running")["status_reason"] is None
+    assert client.actions(uuid)[-1] == ("stop", None)
 
 
 def test_a_signal_that_it_survives_leaves_it_running(cloud: Cloud, client: Client) -> None:
@@ -301,6 +325,30 @@ def test_a_kill_that_got_through_before_the_agent_died_is_done(cloud: Cloud, cli
     assert client.actions(uuid) == [("create", None), ("kill", None)]
 
 
+@pytest.mark.parametrize(
+    ("action", "step", "before"), [("start", "started", "stop"), ("reboot", "reboot", None)]
+)
+def test_what_has_run_since_the_agent_died_is_not_run_twice(
+    cloud: Cloud, client: Client, action: str, step: str, before: str | None
+) -> None:
+    uuid = client.running()
+    if before is not None:
+        client.call(f"POST /containers/{uuid}/{before}")
+        client.wait(uuid, "Stopped")
+    cloud.clock.advance(5)
+    cloud.observer = death = Death(action, step, "after")
+    client.call(f"POST /containers/{uuid}/{action}")
+    until(lambda: death.count)
+    container = cloud.engine.container(f"zun-{uuid}")
+    started = container.started_at
+    cloud.engine.exit(f"zun-{uuid}", 3)
+    cloud.clock.advance(5)
+    cloud.restart()
+    assert client.wait(uuid, "Stopped")["status_detail"].startswith("Exited(3)")
+    assert container.started_at == started
+    assert client.actions(uuid)[-1] == (action, None)
+
+
 # --- waiting --------------------------------------------------------------------------------------
 
 
@@ -344,6 +392,47 @@ def test_a_kill_does_not_wait_for_the_grace_that_was_given_before(cloud: Cloud, 
     cloud.wait_idle()
     assert client.wait(uuid, "Stopped")["status_reason"] is None
     assert client.actions(uuid) == [("create", None), ("stop", None), ("kill", None)]
+
+
+@pytest.mark.parametrize("signal", ["", "?signal=SIGKILL"])
+def test_a_kill_that_was_accepted_before_the_grace_began_is_not_kept_waiting(
+    cloud: Cloud, client: Client, signal: str
+) -> None:
+    """The node's agent was away, and its messages with it: it finds both in the queue."""
+    uuid = client.running()
+    cloud.stop_node("node1")
+    client.call(f"POST /containers/{uuid}/stop?timeout=3600")
+    client.call(f"POST /containers/{uuid}/kill{signal}")
+    grace = cloud.hold("stop")
+    cloud.configure(DEFAULT={"transport_url": f"inprocess:///instead-of-{uuid}"})
+    cloud.restart()
+    until(lambda: cloud.engine.container(f"zun-{uuid}").state, lambda state: state is RuntimeState.EXITED)
+    grace.set()
+    cloud.wait_idle()
+    assert client.actions(uuid) == [("create", None), ("stop", None), ("kill", None)]
+
+
+def test_a_kill_whose_message_is_lost_ends_the_grace_at_the_next_look(new_cloud: NewCloud) -> None:
+    cloud = new_cloud(agent={"poll_interval": 1})
+    uuid = cloud.client.running()
+    grace = Gate()
+    cloud.engine.script("stop", until=grace)
+    cloud.client.call(f"POST /containers/{uuid}/stop?timeout=3600")
+    assert grace.reached.wait(30)
+    cloud.database.write(
+        lambda session: actions.enqueue(
+            session,
+            service_context(),
+            action="kill",
+            container_uuid=uuid,
+            host="node1",
+            arguments={"signal": None},
+            now=cloud.clock.now(),
+        )
+    )
+    until(lambda: cloud.engine.container(f"zun-{uuid}").state, lambda state: state is RuntimeState.EXITED)
+    grace.set()
+    cloud.client.wait(uuid, "Stopped")
 
 
 def test_another_signal_waits_for_its_turn(cloud: Cloud, client: Client) -> None:

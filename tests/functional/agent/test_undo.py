@@ -23,6 +23,7 @@ def test_a_failure_whose_outcome_cannot_be_found_ends_in_error_and_says_what_fai
     cloud: Cloud, client: Client
 ) -> None:
     uuid = client.running()
+    cloud.wait_idle()
     cloud.engine.script("stop", error=RuntimeConflict("it is odd"))
     cloud.engine.script("inspect", error=KeyError("network"))
     client.call(f"POST /containers/{uuid}/stop")

@@ -13,7 +13,7 @@ ROUNDS = 200
 # A process for each round, forked from one that has imported everything.
 PROGRAM = f"""
 import os, signal
-from tierce.cli.wiring import Stop
+from tierce.cli.process import Stop
 
 for pause in range({ROUNDS}):
     ready, say = os.pipe()

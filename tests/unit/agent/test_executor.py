@@ -9,17 +9,20 @@ import pytest
 from tierce.agent.executor import Executor
 from tierce.agent.runner import Ran, RetryLater
 from tierce.agent.workers import Workers
-from tierce.model.errors import RuntimeUnreachable
+from tierce.model.errors import RuntimeFailure
 
 NOW = 1_000
 
 
 class Work:
-    """What the executor asks for, noted; `during` has what happens while an action of a container runs."""
+    """What the executor asks for, noted; `during` has what happens while an action of a container runs, and
+    `looking` while it is looked at.
+    """
 
     def __init__(self) -> None:
         self.queued: dict[str, int] = {}
         self.during: dict[str, Callable[[], None]] = {}
+        self.looking: dict[str, Callable[[], None]] = {}
         self.gone: set[str] = set()
         self.calls: list[str] = []
         self.postponed: list[str] = []
@@ -38,7 +41,7 @@ class Work:
 
     def refresh(self, uuid: str) -> None:
         with self._alone(uuid, "refresh"):
-            pass
+            self.looking.pop(uuid, lambda: None)()
 
     def _alone(self, uuid: str, what: str) -> "_Alone":
         return _Alone(self, uuid, what)
@@ -150,17 +153,16 @@ def test_an_action_that_must_wait_is_postponed(executor: Executor, work: Work) -
     assert work.postponed == ["a"]
 
 
-def test_a_failure_ends_the_turn_and_the_next_wake_begins_another(executor: Executor, work: Work) -> None:
-    def unreachable() -> None:
-        raise RuntimeUnreachable("away")
+def test_a_look_that_fails_keeps_no_action_from_being_run(executor: Executor, work: Work) -> None:
+    def fail() -> None:
+        work.queued["a"] = 1
+        executor.wake("a")
+        raise RuntimeFailure("server error")
 
-    work.queued["a"], work.during["a"] = 2, unreachable
-    executor.wake("a")
+    work.looking["a"] = fail
+    executor.refresh("a", NOW)
     assert executor.wait_idle(10)
-    assert executor.working_on() == set()
-    executor.wake("a")
-    assert executor.wait_idle(10)
-    assert work.calls == ["run a"] * 2
+    assert work.calls == ["refresh a", "run a"]
 
 
 def test_a_stop_waits_for_what_runs_and_begins_nothing_more(executor: Executor, work: Work) -> None:

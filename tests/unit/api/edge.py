@@ -152,7 +152,7 @@ def make_edge() -> Edge:
         networks=StandIn(networks.Networks),
         actions=StandIn(actions.Actions),
         hosts=StandIn(hosts.Hosts),
-        hosts_services=StandIn(node_services.HostServices),
+        host_services=StandIn(node_services.HostServices),
         zones=StandIn(node_services.AvailabilityZones),
         quotas=StandIn(quotas.ProjectQuotas),
         quota_classes=StandIn(quotas.QuotaClasses),

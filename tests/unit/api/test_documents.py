@@ -349,7 +349,7 @@ class Service:
 
 
 def test_services(edge: Edge) -> None:
-    edge.services.hosts_services.answers["list"] = [Service]
+    edge.services.host_services.answers["list"] = [Service]
 
     answer = edge.request("GET /v1/services?ignored=1", version=None)
 
@@ -414,7 +414,7 @@ NODE = {
     ],
 )
 def test_a_changed_service(edge: Edge, line: str, method: str, fields: dict[str, Any]) -> None:
-    edge.services.hosts_services.answers[method] = Service
+    edge.services.host_services.answers[method] = Service
 
     answer = edge.request(f"PUT /v1/services/{line}host=node1&binary=zun-compute")
 

@@ -58,7 +58,7 @@ def assert_answered(answer: Any) -> None:
         assert error["title"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(bodies, versions)
 def test_any_json_object_creates_or_is_refused(body: dict[str, Any], version: str) -> None:
     raw = orjson.dumps({"image": "nginx"} | body)
@@ -69,13 +69,13 @@ def test_any_json_object_creates_or_is_refused(body: dict[str, Any], version: st
     assert answer.status_code in (202, 400)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.binary(max_size=60))
 def test_any_bytes_as_a_body_are_refused(raw: bytes) -> None:
     assert_answered(EDGE.request("POST /v1/containers", raw=raw or b" "))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.sampled_from(
         [

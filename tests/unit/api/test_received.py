@@ -63,7 +63,7 @@ def test_wherever_the_long_text_is_the_document_is_the_same(document: Any) -> No
         assert read(body.encode(), opaque=None) == document
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(before=st.integers(0, 9000), length=st.integers(250_000, 800_000), after=st.integers(0, 3))
 def test_no_letter_is_lost_at_any_boundary(before: int, length: int, after: int) -> None:
     text = ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/0123456789" * 12_501)[:length]

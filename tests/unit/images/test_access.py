@@ -4,7 +4,7 @@ import contextlib
 import dataclasses
 import json
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import pytest
 
@@ -98,6 +98,29 @@ def test_an_image_pulled_with_credentials_of_the_node_is_for_everybody() -> None
     asks(images, "red")
     store.members = []
     assert asks(images, "blue", policy="never") == facts(PRIVATE)
+
+
+def test_a_registry_is_only_waited_for() -> None:
+    """Of an answer that does not come, nobody else of the node is to know."""
+    waits: list[str] = []
+
+    @contextlib.contextmanager
+    def waiting() -> Iterator[None]:
+        waits.append("begun")
+        yield
+        waits.append("over")
+
+    class Slow(Store):
+        def require_access(self, reference: str, *, auth: Mapping[str, str] | None) -> None:
+            waits.append("asked")
+            super().require_access(reference, auth=auth)
+
+    store = Slow()
+    images = RegistryImages(store, ImageAccess(), idle_timeout=7.0, waiting=waiting)
+    asks(images, "red", ALICE)
+    waits.clear()
+    asks(images, "blue", BOB)
+    assert waits == ["begun", "asked", "over"]
 
 
 @pytest.mark.parametrize("moment", ["pulled", "died while pulling"])

@@ -149,13 +149,12 @@ references = st.builds(
 
 
 @given(references)
-@settings(deadline=None)
 def test_text_and_parts_are_one_and_the_same(reference: Reference) -> None:
     assert parse(str(reference)) == reference
 
 
 @given(st.text(max_size=80) | st.text(alphabet="aA0.:/@-_[]\n", max_size=40))
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 def test_any_text_is_either_refused_or_comes_back_as_it_was(text: str) -> None:
     try:
         reference = parse(text)

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.support.threads import refused
 from tests.unit.images.store import ALICE, BOB, NODE, Progress, Store, driver, facts
 from tierce import config
 from tierce.images.base import ImageRequest
@@ -250,6 +251,16 @@ def test_a_waiter_that_gives_up_leaves_the_pull_to_the_others() -> None:
             first.result(DEADLINE)
         second = threads.submit(images.ensure, ImageRequest("busybox"), lambda: pull.hear(1))
         assert second.result(DEADLINE) == facts("busybox:latest")
+
+
+def test_nobody_waits_for_a_pull_that_found_no_thread() -> None:
+    images = driver(Store())
+    with refused("image-pull"), pytest.raises(RuntimeError):
+        images.ensure(ImageRequest("busybox"))
+    next_one = threading.Thread(target=images.ensure, args=[ImageRequest("busybox")], daemon=True)
+    next_one.start()
+    next_one.join(DEADLINE)
+    assert not next_one.is_alive()
 
 
 # --- removal --------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv4Network
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tierce.model.container import AddressRange, Endpoint
@@ -181,7 +181,6 @@ names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,12}", fullmatch=True)
 
 
 @given(st.tuples(st.text(max_size=5), names), st.tuples(st.text(max_size=5), names))
-@settings(deadline=None)
 def test_different_projects_or_names_never_meet(one: tuple[str, str], other: tuple[str, str]) -> None:
     [first], [second] = (resolve(RequestContext(project_id=project), name) for project, name in (one, other))
     assert (first == second) == (one == other)

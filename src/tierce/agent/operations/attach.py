@@ -4,7 +4,6 @@ What it is in afterwards is what the runtime says, also when the operation faile
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from tierce.agent.operations import networks
 from tierce.agent.operations.base import Failure, Stage, Step, Work
@@ -19,7 +18,7 @@ class NetworkAttach:
 
     def stages(self, work: Work) -> Sequence[Stage]:
         steps = (Step("network", networks.ensure, _release_joined), Step("joined", _join, _leave_joined))
-        return (Stage(self.event, steps, _look),)
+        return (Stage(self.event, steps, Work.values_from_report),)
 
     def failure(self, work: Work, reason: str) -> Failure:
         return _failure(work, reason)
@@ -33,7 +32,7 @@ class NetworkDetach:
 
     def stages(self, work: Work) -> Sequence[Stage]:
         steps = (Step("left", _leave), Step("network", _release_left))
-        return (Stage(self.event, steps, _look),)
+        return (Stage(self.event, steps, Work.values_from_report),)
 
     def failure(self, work: Work, reason: str) -> Failure:
         return _failure(work, reason)
@@ -64,14 +63,10 @@ def _release_left(work: Work) -> None:
     networks.release(work, staying=work.networks)
 
 
-def _look(work: Work) -> dict[str, Any]:
-    return work.values_from_report(work.container.status)
-
-
 def _failure(work: Work, reason: str) -> Failure:
     """The status as it is, and the network in question only if the runtime has the container in it."""
     try:
-        values = work.values_from_report(work.container.status)
+        values = work.values_from_report()
     except TierceError:
         return Failure({"status_reason": reason})
     if work.report is not None:

@@ -23,7 +23,7 @@ from tierce.model.clock import Clock
 from tierce.model.container import ContainerReport, ImageFacts, NetworkAttachment
 from tierce.model.errors import Invalid, RuntimeNotFound
 from tierce.model.lifecycle import Status
-from tierce.model.status import observe
+from tierce.model.observation import observe
 from tierce.networks.base import NodeNetworks
 from tierce.placement.base import Placement, Resources
 from tierce.runtimes.base import Runtime
@@ -68,6 +68,8 @@ class Plugs:
     clock: Clock
     host: str
     owner_labels: dict[str, str]
+    unwanted: set[str] = dataclasses.field(default_factory=set)
+    """Containers that were deleted by force while something was at work on them: see `waits.py`."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -120,8 +122,8 @@ class Work:
         self.gone = self.report is None
         return self.report
 
-    def values_from_report(self, status: str | None) -> dict[str, Any]:
-        """The columns that a fresh report decides.
+    def values_from_report(self, status: str | None = None) -> dict[str, Any]:
+        """The columns that a fresh report decides; `status` is the one it has by now (None: its row's).
 
         Raises RuntimeNotFound when there is no such container, unless it removes itself when it ends.
         """
@@ -131,7 +133,8 @@ class Work:
                 raise RuntimeNotFound(f"No such container: {self.name}")
             return self.removed_itself()
         addresses = self.plugs.networks.addresses(self.networks, report.endpoints)
-        return report_values(self.container, report, status) | {"addresses": addresses}
+        by_now = status or self.container.status
+        return report_values(self.container, report, by_now) | {"addresses": addresses}
 
     def removed_itself(self) -> dict[str, Any]:
         """The columns of a container that has ended and is gone; `reconcile` removes its row."""

@@ -27,11 +27,11 @@ class Commit:
             Step("thawed", _thaw),
             Step("record", _record),
         )
-        return (Stage(self.event, steps, lambda work: work.values_from_report(work.container.status)),)
+        return (Stage(self.event, steps, Work.values_from_report),)
 
     def failure(self, work: Work, reason: str) -> Failure:
         try:
-            values = work.values_from_report(work.container.status)
+            values = work.values_from_report()
         except TierceError:
             values = {}
         return Failure(values | {"status_reason": reason})

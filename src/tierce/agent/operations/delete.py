@@ -61,4 +61,5 @@ def _stop(work: Work) -> None:
 
 
 def _remove_container(work: Work) -> None:
+    work.plugs.unwanted.discard(work.container.uuid)  # nothing else is at work on it
     work.plugs.runtime.containers.remove(work.name)

@@ -4,6 +4,7 @@ Only here is a registry's password decrypted: the node reads the row itself, so 
 registry's id was ever on the bus.
 """
 
+from tierce.agent.operations import waits
 from tierce.agent.operations.base import Plugs
 from tierce.db import images as records
 from tierce.db import registries
@@ -27,8 +28,9 @@ _REGISTRIES = "docker"
 def ensure(plugs: Plugs, container: Container) -> ImageFacts:
     """Ensure the node has the container's image, and that the container's project may use it.
 
-    Raises as ImageDriver.ensure, with the registry's name in what it says, InvalidEncryptionKey, and
-    OperationNotSupported for an image that is not to come from a registry: another may have its name there.
+    Raises as ImageDriver.ensure, with the registry's name in what it says, InvalidEncryptionKey, Conflict
+    for a container that was deleted by force meanwhile, and OperationNotSupported for an image that is not
+    to come from a registry: another may have its name there.
     """
     # Old clouds have the name of a class behind the driver's.
     driver = (container.image_driver or _REGISTRIES).split(".")[0]
@@ -48,7 +50,7 @@ def ensure(plugs: Plugs, container: Container) -> ImageFacts:
         project=container.project_id,
     )
     try:
-        return plugs.images.ensure(request)
+        return plugs.images.ensure(request, lambda: waits.require_wanted(plugs, container.uuid))
     except (ImageNotFound, ImagePullFailed) as exc:
         if registry is None:
             raise

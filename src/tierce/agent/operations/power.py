@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tierce.agent.operations import networks
+from tierce.agent.operations import networks, waits
 from tierce.agent.operations.base import Failure, Stage, Step, Work
 from tierce.model.container import ContainerReport, RuntimeState
 from tierce.model.errors import Conflict, RuntimeConflict, RuntimeFailure, RuntimeNotFound, TierceError
@@ -20,7 +20,7 @@ def start_stage(*, once: bool) -> Stage:
         if work.attempt == 1 or not _started_by_earlier_attempt(work, once):
             networks.starting(work, work.plugs.runtime.containers.start)
 
-    return Stage(START_EVENT, (Step("started", ensure),), _look)
+    return Stage(START_EVENT, (Step("started", ensure),), Work.values_from_report)
 
 
 class Power:
@@ -38,7 +38,7 @@ class Power:
         self.action = action
         self.event = f"compute__do_container_{action}"
         self._ensure = ensure
-        self._outcome = outcome or _look
+        self._outcome = outcome or Work.values_from_report
 
     def stages(self, work: Work) -> Sequence[Stage]:
         return (Stage(self.event, (Step(self.action, self._ensure),), self._outcome),)
@@ -46,7 +46,7 @@ class Power:
     def failure(self, work: Work, reason: str) -> Failure:
         """The true state with the reason beside it; the old state when the engine cannot be asked."""
         try:
-            values = work.values_from_report(work.container.status)
+            values = work.values_from_report()
         except RuntimeNotFound:
             # What was being restarted has no state to go back to; of the others, `reconcile` decides.
             values = {"status": Status.ERROR} if work.container.status in TRANSIENT else {}
@@ -70,6 +70,7 @@ class Start:
 
 def stop(work: Work) -> None:
     _require_created(work)
+    _be_overtaken(work)
     with work.plugs.workers.waiting():
         work.plugs.runtime.containers.stop(work.name, work.arguments.get("timeout"))
 
@@ -79,7 +80,7 @@ def stopped(work: Work) -> dict[str, Any]:
 
     A process that hangs in the kernel cannot be killed, and engines have said that it was.
     """
-    values = _look(work)
+    values = work.values_from_report()
     if values["status"] == Status.RUNNING and values["started_at"] == work.container.started_at:
         raise RuntimeFailure(
             "The container did not exit, although it was told to and then killed: its process hangs on the "
@@ -95,8 +96,15 @@ def reboot(work: Work) -> None:
 
 
 def _restart(work: Work, name: str) -> None:
+    _be_overtaken(work)
     with work.plugs.workers.waiting():
         work.plugs.runtime.containers.restart(name, work.arguments.get("timeout"))
+
+
+def _be_overtaken(work: Work) -> None:
+    """Let nobody wait who came before this began: the agent, or its messages, may have been away."""
+    if work.more:
+        waits.cut_short(work.plugs, work.container.uuid)
 
 
 def pause(work: Work) -> None:
@@ -114,22 +122,13 @@ def kill(work: Work) -> None:
         work.plugs.runtime.containers.kill(work.name, signal)
     except RuntimeConflict:
         # But when it does not run any more, the first one did. And whatever has ended it, it is as if killed.
-        if work.attempt == 1 and not (ends(signal) and _has_ended(work)):
+        if work.attempt == 1 and not (waits.ends(signal) and _has_ended(work)):
             raise
-
-
-def ends(signal: str | None) -> bool:
-    """Whether no process outlives this signal; None is the default one."""
-    return (signal or "KILL").upper().removeprefix("SIG") in ("KILL", "9")
 
 
 def _has_ended(work: Work) -> bool:
     report = work.inspect()
     return report is not None and report.state is RuntimeState.EXITED
-
-
-def _look(work: Work) -> dict[str, Any]:
-    return work.values_from_report(work.container.status)
 
 
 def _require_created(work: Work) -> None:

@@ -26,14 +26,14 @@ class Resize:
             Stage(
                 self.event,
                 (step,),
-                lambda work: work.values_from_report(work.container.status) | _size(work, ""),
+                lambda work: work.values_from_report() | _size(work, ""),
                 _claim(work, ""),
             ),
         )
 
     def failure(self, work: Work, reason: str) -> Failure:
         try:
-            values = work.values_from_report(work.container.status)
+            values = work.values_from_report()
         except TierceError:
             values = {}
         return Failure(values | _size(work, "_before") | {"status_reason": reason}, _claim(work, "_before"))

@@ -63,6 +63,12 @@ STOPPING_DELETE = Version(1, 12)
 MAX_WORDS: Final = 4096
 MAX_SECURITY_GROUPS: Final = 32
 
+_LEAST: Final = -(2**63)
+_BEYOND: Final = 2**64
+"""Integers outside of these arrive as floats."""
+
+_SCALAR_BOUNDS: Final[dict[str, Any]] = {"minimum": _LEAST, "exclusiveMaximum": _BEYOND}
+
 
 def split_command(text: str) -> tuple[str, ...]:
     """The words of a command line by shell quoting rules.
@@ -83,7 +89,14 @@ def words(value: object) -> tuple[str, ...]:
         raise ValueError("It must be an array.")
     if not all(isinstance(item, str | int | float) for item in value):
         raise ValueError("Its elements must be strings.")
-    return tuple(str(item) for item in value)
+    return tuple(map(_text, value))
+
+
+def _text(value: str | float) -> str:
+    """A scalar as text. Raises ValueError for a number that may have lost digits on its way here."""
+    if isinstance(value, float) and not _LEAST < value < _BEYOND:
+        raise ValueError("A number of more than 64 bits must be given as a string.")
+    return str(value)
 
 
 def fits_command(command: tuple[str, ...]) -> tuple[str, ...]:
@@ -117,7 +130,7 @@ def _labels(value: object) -> dict[str, str]:
         raise ValueError("It must be an object.")
     if any(isinstance(item, dict | list) for item in value.values()):
         raise ValueError("Its values must be strings.")
-    return {name: str(item) for name, item in value.items() if item is not None}
+    return {name: _text(item) for name, item in value.items() if item is not None}
 
 
 def _configured_driver(value: str, info: ValidationInfo) -> str:
@@ -148,7 +161,7 @@ def _empty_is_none(value: object) -> object:
 
 WORDS_SCHEMA: Final[dict[str, Any]] = {
     "type": "array",
-    "items": {"type": ["string", "number", "boolean"]},
+    "items": {"type": ["string", "number", "boolean"], **_SCALAR_BOUNDS},
     "maxItems": MAX_WORDS,
 }
 
@@ -175,7 +188,10 @@ Labels = Annotated[
     PlainValidator(_labels),
     AfterValidator(fits_column),
     WithJsonSchema(
-        {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}}
+        {
+            "type": "object",
+            "additionalProperties": {"type": ["string", "number", "boolean", "null"], **_SCALAR_BOUNDS},
+        }
     ),
 ]
 Hints = Annotated[

@@ -13,7 +13,7 @@ from tierce.control import Services as Control
 
 class Services:
     def __init__(self, services: Control, conf: cfg.ConfigOpts) -> None:
-        self._services = services.hosts_services
+        self._services = services.host_services
         self._conf = conf
 
     def on_get(self, req: Request, resp: falcon.Response) -> None:

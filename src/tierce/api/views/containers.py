@@ -18,6 +18,7 @@ from tierce.api.views.shapes import (
     nullable,
     record,
 )
+from tierce.control.policies.container import ADMIN_FIELDS
 from tierce.model.lifecycle import Status
 
 _HEALTHCHECK: Final[Shape] = record(
@@ -80,13 +81,10 @@ _SHAPES: Final[Mapping[str, Shape]] = {
 FIELDS: Final = tuple(_SHAPES)
 """Every field, at every microversion; policy may hide some from a caller."""
 
-_FOR_ADMINISTRATORS: Final = ("image_pull_policy", "privileged", "runtime", "host")
-"""Hidden from others by the rules that the service ships."""
-
-LISTED: Final[Shape] = record(_SHAPES, optional=_FOR_ADMINISTRATORS)
+LISTED: Final[Shape] = record(_SHAPES, optional=ADMIN_FIELDS)
 """A container in a list."""
 
-SHOWN: Final[Shape] = record({**_SHAPES, "links": links.LINKS}, optional=_FOR_ADMINISTRATORS)
+SHOWN: Final[Shape] = record({**_SHAPES, "links": links.LINKS}, optional=ADMIN_FIELDS)
 """A container alone."""
 
 _COLUMN: Final = {"registry_id": "registry_uuid"}

@@ -3,11 +3,10 @@
 from typing import Final
 
 from tierce.api.views.shapes import INTEGER, NUMBER, Shape, record
-
-_RESOURCES: Final = ("containers", "memory", "disk", "cpu")
+from tierce.control.quotas import RESOURCES
 
 LIMITS: Final[Shape] = {
-    **record(dict.fromkeys(_RESOURCES, INTEGER)),
+    **record(dict.fromkeys(RESOURCES, INTEGER)),
     "description": "MiB, GiB and vCPUs; -1 is unlimited.",
 }
-USAGES: Final[Shape] = record(dict.fromkeys(_RESOURCES, record({"limit": INTEGER, "in_use": NUMBER})))
+USAGES: Final[Shape] = record(dict.fromkeys(RESOURCES, record({"limit": INTEGER, "in_use": NUMBER})))

@@ -2,7 +2,7 @@
 
 from tierce.control.policies.base import rule
 
-_ADMIN = "role:admin"
+_ADMIN = "role:admin"  # and not the rule of the others: the reference's own defaults
 
 RULES = [
     rule(

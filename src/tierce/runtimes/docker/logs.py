@@ -37,7 +37,8 @@ def read(
         with connection.stream("GET", "/containers/{}/logs", ref, params=params) as stream:
             return newest(_marked(stream if tty else demultiplex(stream)), limit)
 
-    for lines in (limit // 64, limit // 8, limit):
+    # The Engine breaks lines at 16 KiB, so the fewest cannot be more than four times the limit.
+    for lines in (limit // 4096, limit // 512, limit // 64, limit // 8, limit):
         if tail is not None and tail <= lines:
             break
         text = last(lines)

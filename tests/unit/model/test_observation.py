@@ -7,7 +7,7 @@ import pytest
 
 from tierce.model.container import ContainerReport, RuntimeState
 from tierce.model.lifecycle import Status
-from tierce.model.status import Observed, observe
+from tierce.model.observation import Observed, observe
 
 START = datetime.datetime.fromisoformat("2026-11-01T10:00:00")
 END = START + datetime.timedelta(minutes=5)
