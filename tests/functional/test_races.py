@@ -111,6 +111,39 @@ def test_what_is_accepted_between_two_attempts_of_a_write_holds_the_container(
     client.wait(uuid, "Stopped")
 
 
+def test_what_another_attempt_of_a_write_saw_is_forgotten(cloud: Cloud, client: Client) -> None:
+    """The end of a stop meets a new name, and nobody who waits; then, after a deadlock, a kill that does."""
+    uuid = client.running()
+    release = cloud.hold("kill")
+    requests = [
+        threading.Thread(target=client.call, args=arguments)
+        for arguments in (
+            (f"PATCH /containers/{uuid}", {"name": "other"}),
+            (f"POST /containers/{uuid}/kill?signal=HUP",),
+        )
+    ]
+
+    def deadlock(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if not statement.startswith("UPDATE container_actions SET finish_time"):
+            return
+        for request in requests:
+            if request.ident is None:
+                request.start()
+            if request.is_alive():
+                raise db_exception.DBDeadlock
+
+    event.listen(cloud.database.engine, "before_cursor_execute", deadlock)
+    client.call(f"POST /containers/{uuid}/stop")
+    until(lambda: client.actions(uuid)[1:] == [("stop", None), ("kill", None)])
+    for request in requests:
+        request.join()
+    until(lambda: (client.show(uuid) or {})["status"] == "Stopped")
+    assert (client.show(uuid) or {})["task_state"] == "container_killing"
+
+    release.set()
+    client.wait(uuid, "Stopped")
+
+
 def test_a_delete_while_creating_comes_next_and_leaves_nothing(cloud: Cloud, client: Client) -> None:
     release = cloud.hold("create")
     uuid = client.create(run=True)

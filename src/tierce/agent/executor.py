@@ -99,6 +99,7 @@ class Executor:
             else:
                 turn.look |= look
                 turn.refresh_ns = max(turn.refresh_ns, event_ns)
+                self._workers.look_again()  # for the turn may have found no thread
 
     def _take_turn(self, uuid: str) -> None:
         with logs.about(container=uuid):

@@ -20,7 +20,7 @@ from tierce.model.container import ContainerReport
 from tierce.model.context import service_context
 from tierce.model.errors import ContainerNotFound, StaleObject, TierceError
 from tierce.model.lifecycle import TRANSIENT, Status, TaskState
-from tierce.model.observation import observe
+from tierce.model.observation import RESTARTING, observe
 
 LOG = logging.getLogger(__name__)
 
@@ -78,12 +78,10 @@ class Reconciler:
         if container.task_state is not None:
             # No action is left that would clear it.
             values["task_state"] = None
-        if container.status_reason and (
-            values.get("status") == container.status or container.status in TRANSIENT
-        ):
+        if container.status_reason and (values["status"] == container.status or _is_left_between(container)):
             # Why the last action failed stays readable until something changes; that what it left in between
             # has settled is no change.
-            values.pop("status_reason", None)
+            del values["status_reason"]
         return {field: value for field, value in values.items() if getattr(container, field) != value}
 
     def _missing(self, container: Container) -> None:
@@ -225,3 +223,8 @@ class Reconciler:
             self._plugs.runtime.containers.remove(name)
         except TierceError as exc:
             LOG.warning("%s could not be removed, left for the next comparison: %s", name, exc)
+
+
+def _is_left_between(container: Container) -> bool:
+    """Whether its status is that of an action which nobody finishes, and not what the runtime said of it."""
+    return container.status in TRANSIENT and container.status_detail != RESTARTING

@@ -190,7 +190,7 @@ class Runner:
             if fresh.status == Status.DELETING and not operation.destroys:
                 values = {k: v for k, v in values.items() if k not in ("status", "status_reason")}
             work.more = actions.others_wait(session, action)
-            values |= _released(releases and not work.more)
+            values = values | _released(releases and not work.more)
             work.container = containers.swap(session, fresh, now, **values)
 
     def _reclaim(self, session: Session, work: Work, claim: Resources | None) -> None:

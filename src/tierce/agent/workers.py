@@ -28,6 +28,11 @@ class Workers:
             self._submitted.append(task)
             self._engage()
 
+    def look_again(self) -> None:
+        """Begin what has found no thread, if there is one by now."""
+        with self._lock:
+            self._engage()
+
     def cancel(self) -> None:
         """Forget what is not begun."""
         with self._lock:
@@ -60,7 +65,8 @@ class Workers:
             try:
                 thread.start()
             except RuntimeError as exc:
-                # The machine has no more threads for us. Whichever ends next takes the task over.
+                # The machine has no more threads for us. Whichever ends next takes the task over, and so does
+                # `look_again` where none is left to end.
                 LOG.warning("Work waits for one of %d threads to end: %s", threading.active_count(), exc)
                 self._submitted.appendleft(task)
                 return

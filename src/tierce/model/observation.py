@@ -2,9 +2,13 @@
 
 import dataclasses
 import datetime
+from typing import Final
 
 from tierce.model.container import ContainerReport, RuntimeState
 from tierce.model.lifecycle import Status
+
+RESTARTING: Final = "Restarting"
+"""The detail of a container whose process has ended, and which the runtime is about to start again."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ def observe(report: ContainerReport, status: str | None) -> Observed:
         case RuntimeState.CREATED:
             return _never_started(report, status)
         case RuntimeState.RESTARTING:
-            return _ended(report, Status.RESTARTING, "Restarting")
+            return _ended(report, Status.RESTARTING, RESTARTING)
         case RuntimeState.DEAD:
             return _ended(report, Status.DEAD, "Dead")
         case RuntimeState.EXITED | RuntimeState.REMOVING:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.client import Client
 from tests.support.cloud import Cloud, Death
+from tests.support.threads import refused
 from tests.support.waiting import until
 from tierce.agent.runner import Observer
 from tierce.model.errors import ImagePullFailed, RuntimeFailure, RuntimeTimeout, RuntimeUnreachable
@@ -317,3 +318,13 @@ class CountingRegistry(list[Any]):
     def __contains__(self, reference: object) -> bool:
         self.asked.append(str(reference))
         return True
+
+
+def test_one_that_found_no_thread_is_made_at_the_next_look(new_cloud: NewCloud) -> None:
+    """Nobody else is at work on the node, who could take it over."""
+    cloud = new_cloud(agent={"poll_interval": 1})
+    with refused("tierce-action") as tried:
+        uuid = cloud.client.create(run=True)
+        assert tried.wait(30)
+    cloud.clock.advance(2)
+    cloud.client.wait(uuid, "Running")

@@ -60,6 +60,19 @@ def test_one_that_its_policy_starts_again_runs(cloud: Cloud, client: Client) -> 
     assert (client.show(uuid) or {})["status"] == "Running"
 
 
+def test_why_one_ended_is_over_when_its_policy_has_started_it_again(cloud: Cloud, client: Client) -> None:
+    uuid = client.running(restart_policy={"Name": "always"})
+    container = cloud.engine.container(name(uuid))
+    container.spec = dataclasses.replace(container.spec, command=["false"])
+    cloud.engine.exit(name(uuid), 137, oom=True)
+    assert "used more memory than its limit" in client.wait(uuid, "Restarting")["status_reason"]
+    cloud.wait_idle()
+    with cloud.engine.lock:
+        container.spec = dataclasses.replace(container.spec, command=["sleep", "3600"])
+        cloud.engine.run(container)
+    assert client.wait(uuid, "Running")["status_reason"] is None
+
+
 def test_one_that_never_stays_up_is_restarting_and_can_be_deleted(cloud: Cloud, client: Client) -> None:
     uuid = client.create(run=True, command=["false"], restart_policy={"Name": "always"})
     client.wait(uuid, "Restarting")

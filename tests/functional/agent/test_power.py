@@ -25,6 +25,21 @@ def misleading(kind: type[RuntimeFailure]) -> RuntimeFailure:
     return kind("container ab404c1 of team/paused-app is not running, 404 No such container")
 
 
+def queue(cloud: Cloud, uuid: str, action: str, arguments: dict[str, object]) -> None:
+    """As the API does whose message is lost."""
+    cloud.database.write(
+        lambda session: actions.enqueue(
+            session,
+            service_context(),
+            action=action,
+            container_uuid=uuid,
+            host="node1",
+            arguments=arguments,
+            now=cloud.clock.now(),
+        )
+    )
+
+
 # --- actions --------------------------------------------------------------------------------------
 
 
@@ -412,6 +427,19 @@ def test_a_kill_that_was_accepted_before_the_grace_began_is_not_kept_waiting(
     assert client.actions(uuid) == [("create", None), ("stop", None), ("kill", None)]
 
 
+def test_a_kill_of_which_the_node_hears_first_is_not_kept_waiting_either(
+    cloud: Cloud, client: Client
+) -> None:
+    uuid = client.running()
+    grace = cloud.hold("stop")
+    queue(cloud, uuid, "stop", {"timeout": 3600})
+    client.call(f"POST /containers/{uuid}/kill")
+    until(lambda: cloud.engine.container(f"zun-{uuid}").state, lambda state: state is RuntimeState.EXITED)
+    grace.set()
+    cloud.wait_idle()
+    assert client.actions(uuid) == [("create", None), ("stop", None), ("kill", None)]
+
+
 def test_a_kill_whose_message_is_lost_ends_the_grace_at_the_next_look(new_cloud: NewCloud) -> None:
     cloud = new_cloud(agent={"poll_interval": 1})
     uuid = cloud.client.running()
@@ -419,17 +447,7 @@ def test_a_kill_whose_message_is_lost_ends_the_grace_at_the_next_look(new_cloud:
     cloud.engine.script("stop", until=grace)
     cloud.client.call(f"POST /containers/{uuid}/stop?timeout=3600")
     assert grace.reached.wait(30)
-    cloud.database.write(
-        lambda session: actions.enqueue(
-            session,
-            service_context(),
-            action="kill",
-            container_uuid=uuid,
-            host="node1",
-            arguments={"signal": None},
-            now=cloud.clock.now(),
-        )
-    )
+    queue(cloud, uuid, "kill", {"signal": None})
     until(lambda: cloud.engine.container(f"zun-{uuid}").state, lambda state: state is RuntimeState.EXITED)
     grace.set()
     cloud.client.wait(uuid, "Stopped")

@@ -253,6 +253,24 @@ def test_a_waiter_that_gives_up_leaves_the_pull_to_the_others() -> None:
         assert second.result(DEADLINE) == facts("busybox:latest")
 
 
+def test_a_waiter_can_give_up_before_the_first_sign_of_life() -> None:
+    over = threading.Event()
+
+    def silent(_progress: Progress) -> None:
+        over.wait(2 * DEADLINE)
+
+    def give_up() -> None:
+        raise ImagePullFailed("No longer wanted.")
+
+    with ThreadPoolExecutor(1) as threads:
+        waiter = threads.submit(driver(Store(during_pull=silent)).ensure, ImageRequest("busybox"), give_up)
+        try:
+            with pytest.raises(ImagePullFailed):
+                waiter.result(DEADLINE)
+        finally:
+            over.set()
+
+
 def test_nobody_waits_for_a_pull_that_found_no_thread() -> None:
     images = driver(Store())
     with refused("image-pull"), pytest.raises(RuntimeError):
