@@ -78,7 +78,7 @@ def test_who_asks_later_waits_no_longer_than_who_asked_first(
     assert ask(application).status_code == 503
     begun = time.monotonic()
     assert [ask(application).status_code for _ in range(5)] == [503] * 5
-    assert time.monotonic() - begun < 0.5
+    assert time.monotonic() - begun < 1.0  # none of them for its own second
 
 
 @pytest.fixture
