@@ -117,16 +117,16 @@ def test_no_archive_changes_or_reads_anything_outside_the_container(
     ann: Http, run: Callable[..., str], outside: pathlib.Path
 ) -> None:
     uuid = run()
-    inside(ann, uuid, f"mkdir -p /work; ln -s {outside} /work/out; ln -s / /work/root")
+    inside(ann, uuid, f"mkdir -p /box; ln -s {outside} /box/out; ln -s / /box/root")
     with unchanged(outside):
         for name, data in escapes(outside).items():
-            for path in ("/tmp", "/work", "/work/root/tmp"):
+            for path in ("/tmp", "/box", "/box/root/tmp"):
                 assert put(ann, uuid, path, data) in (200, 400), name
-        assert put(ann, uuid, "/work/out", tar(into=b"x")) in (200, 400)
-        assert put(ann, uuid, "/work/out/", tar(into=b"x")) in (200, 400)
+        assert put(ann, uuid, "/box/out", tar(into=b"x")) in (200, 400)
+        assert put(ann, uuid, "/box/out/", tar(into=b"x")) in (200, 400)
         assert put(ann, uuid, "/" + "../" * 12 + str(outside)[1:], tar(into=b"x")) in (200, 400)
     assert (outside / "secret").read_text() == "of the node"
-    for path in ("/work/out/secret", "/tmp/link/secret", "/tmp/over", str(outside / "secret")):
+    for path in ("/box/out/secret", "/tmp/link/secret", "/tmp/over", str(outside / "secret")):
         answer = ann.raw("GET", f"/containers/{uuid}/get_archive", params={"path": path})
         if answer.ok:
             data = base64.b64decode(answer.json()["data"])
