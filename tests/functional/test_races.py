@@ -83,6 +83,21 @@ def test_a_container_is_held_until_the_last_of_its_actions_has_ended(cloud: Clou
     client.wait(uuid, "Stopped")
 
 
+def meet_deadlocks_while(cloud: Cloud, *requests: threading.Thread) -> None:
+    """Have the end of an action be written only after these were made, one after the other, in between."""
+
+    def deadlock(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if not statement.startswith("UPDATE container_actions SET finish_time"):
+            return
+        for request in requests:
+            if request.ident is None:
+                request.start()
+            if request.is_alive():
+                raise db_exception.DBDeadlock
+
+    event.listen(cloud.database.engine, "before_cursor_execute", deadlock)
+
+
 def test_what_is_accepted_between_two_attempts_of_a_write_holds_the_container(
     cloud: Cloud, client: Client
 ) -> None:
@@ -90,16 +105,7 @@ def test_what_is_accepted_between_two_attempts_of_a_write_holds_the_container(
     uuid = client.running()
     release = cloud.hold("kill")
     kill = threading.Thread(target=client.call, args=[f"POST /containers/{uuid}/kill?signal=HUP"])
-
-    def deadlock(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        if not statement.startswith("UPDATE container_actions SET finish_time"):
-            return
-        if kill.ident is None:
-            kill.start()
-        if kill.is_alive():
-            raise db_exception.DBDeadlock
-
-    event.listen(cloud.database.engine, "before_cursor_execute", deadlock)
+    meet_deadlocks_while(cloud, kill)
     client.call(f"POST /containers/{uuid}/stop")
     until(lambda: client.actions(uuid)[1:] == [("stop", None), ("kill", None)])
     kill.join()
@@ -123,16 +129,7 @@ def test_what_another_attempt_of_a_write_saw_is_forgotten(cloud: Cloud, client: 
         )
     ]
 
-    def deadlock(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        if not statement.startswith("UPDATE container_actions SET finish_time"):
-            return
-        for request in requests:
-            if request.ident is None:
-                request.start()
-            if request.is_alive():
-                raise db_exception.DBDeadlock
-
-    event.listen(cloud.database.engine, "before_cursor_execute", deadlock)
+    meet_deadlocks_while(cloud, *requests)
     client.call(f"POST /containers/{uuid}/stop")
     until(lambda: client.actions(uuid)[1:] == [("stop", None), ("kill", None)])
     for request in requests:

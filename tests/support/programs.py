@@ -74,13 +74,13 @@ class Program:
                 stderr=output,
             )
 
-    def wait(self, timeout: float = DEADLINE) -> int:
+    def wait(self) -> int:
         """Wait until it ends by itself; its exit code."""
         assert self._process is not None
         try:
-            return self._process.wait(timeout)
+            return self._process.wait(DEADLINE)
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"it still runs after {timeout:g} s:\n{self.log}") from None
+            raise AssertionError(f"it still runs after {DEADLINE:g} s:\n{self.log}") from None
 
     def stop(self) -> int:
         """SIGTERM, then its exit code."""

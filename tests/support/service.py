@@ -217,9 +217,9 @@ class Http:
         body: dict[str, Any] = answer.json()
         return body
 
-    def wait(self, ident: str, *statuses: str | None, timeout: float = DEADLINE) -> dict[str, Any]:
+    def wait(self, ident: str, *statuses: str | None) -> dict[str, Any]:
         """Wait until the status is one of `statuses` (None: gone) with no action in work; the container."""
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + DEADLINE
         while True:
             found = self.show(ident)
             status = found and found["status"]

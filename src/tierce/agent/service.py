@@ -93,10 +93,7 @@ class ComputeEndpoint:
     def container_delete(
         self, context: RequestContext, container: WireContainer, force: bool = False
     ) -> None:
-        busy = self._executor.is_busy(container.uuid)
-        self._queue(context, container, "delete", {"force": force, "stop_timeout": None})
-        if busy:
-            waits.cut_short(self._plugs, container.uuid)
+        self._queue_at_once(context, container, "delete", {"force": force, "stop_timeout": None})
 
     def container_start(self, context: RequestContext, container: WireContainer) -> None:
         self._queue(context, container, "start", {})
@@ -122,10 +119,7 @@ class ComputeEndpoint:
         self._queue(context, container, "unpause", {})
 
     def container_kill(self, context: RequestContext, container: WireContainer, signal: str | None) -> None:
-        busy = self._executor.is_busy(container.uuid)
-        self._queue(context, container, "kill", {"signal": received.text(signal)})
-        if busy:
-            waits.cut_short(self._plugs, container.uuid)
+        self._queue_at_once(context, container, "kill", {"signal": received.text(signal)})
 
     def network_attach(
         self, context: RequestContext, container: WireContainer, requested_network: object
@@ -180,6 +174,15 @@ class ComputeEndpoint:
                 )
             )
         self._executor.wake(container.uuid)
+
+    def _queue_at_once(
+        self, context: RequestContext, container: WireContainer, action: str, arguments: dict[str, Any]
+    ) -> None:
+        """The same for an action that need not wait for what the container's turn waits for."""
+        busy = self._executor.is_busy(container.uuid)  # before a wake makes it so
+        self._queue(context, container, action, arguments)
+        if busy:
+            waits.cut_short(self._plugs, container.uuid)
 
     def _is_queued(self, context: RequestContext, container: WireContainer, action: str) -> bool:
         """Whether the sender has queued the action itself.

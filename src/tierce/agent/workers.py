@@ -59,7 +59,7 @@ class Workers:
 
     def _engage(self) -> None:
         while self._submitted and self._working < self._count:
-            task = self._submitted.popleft()
+            task = self._submitted[0]
             # A daemon: what an agent does not finish is found at its next start.
             thread = threading.Thread(target=self._work, args=[task], name="tierce-action", daemon=True)
             try:
@@ -68,8 +68,8 @@ class Workers:
                 # The machine has no more threads for us. Whichever ends next takes the task over, and so does
                 # `look_again` where none is left to end.
                 LOG.warning("Work waits for one of %d threads to end: %s", threading.active_count(), exc)
-                self._submitted.appendleft(task)
                 return
+            self._submitted.popleft()
             self._working += 1
 
     def _work(self, task: Task) -> None:
